@@ -1,0 +1,136 @@
+"""Does a value satisfy a hint? jaxtyping answers for one array; this walks every leaf of every container.
+
+beartype samples one item of a list and no field of a NamedTuple, so a bad leaf late in a list of caches would pass.
+"""
+
+import dataclasses
+import functools
+import inspect
+import types
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from beartype.door import is_bearable
+from jaxtyping import AbstractArray
+
+
+class Mismatch(NamedTuple):
+    """The first leaf that breaks its hint: where it sits below the argument, what it is, and why it fails."""
+
+    path: str
+    hint: Any
+    value: Any
+    reason: str
+
+
+def is_array_hint(hint: Any) -> bool:
+    """Whether `hint` is a jaxtyping array such as `Float[Array, "B T D"]`."""
+    return isinstance(hint, type) and issubclass(hint, AbstractArray)
+
+
+def mismatch(value: Any, hint: Any, path: str = "") -> Mismatch | None:
+    """The first leaf of `value` that breaks `hint`, or `None`. Axis names are those of the open jaxtyping scope."""
+    if is_array_hint(hint):
+        reason = hint.__instancecheck_str__(value)
+        return Mismatch(path, hint, value, _plain(reason, value)) if reason else None
+    if hint is Any or hint is inspect.Parameter.empty:
+        return None
+    if hint is None or hint is type(None):
+        return None if value is None else Mismatch(path, None, value, "it is not None")
+    origin = typing.get_origin(hint)
+    if origin is typing.Annotated:
+        return mismatch(value, typing.get_args(hint)[0], path)
+    if origin in (typing.Union, types.UnionType):
+        return _union_mismatch(value, hint, path)
+    items = _leaves(value, hint, origin)
+    if items is None:
+        if is_bearable(value, hint):
+            return None
+        return Mismatch(path, hint, value, f"it is a {type(value).__name__}")
+    if isinstance(items, str):
+        return Mismatch(path, hint, value, items)
+    for step, item, item_hint in items:
+        found = mismatch(item, item_hint, path + step)
+        if found:
+            return found
+    return None
+
+
+def array_leaves(value: Any, hint: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """(path, hint, array) of each array below `value`, in the order in which `mismatch` looks at them."""
+    if is_array_hint(hint):
+        if hasattr(value, "shape"):
+            yield path, hint, value
+        return
+    if typing.get_origin(hint) in (typing.Union, types.UnionType, typing.Annotated):
+        for arm in typing.get_args(hint):
+            if is_array_hint(arm):
+                yield from array_leaves(value, arm, path)
+        return
+    items = _leaves(value, hint, typing.get_origin(hint))
+    for step, item, item_hint in items if isinstance(items, list) else []:
+        yield from array_leaves(item, item_hint, path + step)
+
+
+def _union_mismatch(value: Any, hint: Any, path: str) -> Mismatch | None:
+    failures = []
+    for arm in typing.get_args(hint):
+        failure = mismatch(value, arm, path)
+        if failure is None:
+            return None
+        failures.append(failure)
+    arrays = [failure for failure in failures if is_array_hint(failure.hint)]
+    if value is not None and len(arrays) == 1:
+        return arrays[0]  # `Segments | None`: the array is what was meant
+    return Mismatch(path, hint, value, "; and ".join(failure.reason for failure in failures))
+
+
+def _leaves(value: Any, hint: Any, origin: Any) -> list[tuple[str, Any, Any]] | str | None:
+    """(step, item, hint) of each child; a reason if the structure is wrong; `None` if `hint` is no container."""
+    arguments = typing.get_args(hint)
+    if origin is tuple and arguments:
+        if not isinstance(value, tuple):
+            return f"it is a {type(value).__name__}, not a tuple"
+        hints = (arguments[0],) * len(value) if len(arguments) == 2 and arguments[1] is ... else arguments
+        if len(hints) != len(value):
+            return f"it has {len(value)} items, not {len(hints)}"
+        return [(f"[{i}]", item, item_hint) for i, (item, item_hint) in enumerate(zip(value, hints, strict=True))]
+    if isinstance(origin, type) and issubclass(origin, Mapping) and arguments:
+        if not isinstance(value, origin):
+            return f"it is a {type(value).__name__}, not a {origin.__name__}"
+        keys = [("", key, arguments[0]) for key in value]
+        return keys + [(f"[{key!r}]", item, arguments[1]) for key, item in value.items()]
+    if isinstance(origin, type) and issubclass(origin, (Sequence, set, frozenset)) and arguments:
+        if not isinstance(value, origin):
+            return f"it is a {type(value).__name__}, not a {origin.__name__}"
+        return [(f"[{i}]", item, arguments[0]) for i, item in enumerate(value)]
+    if isinstance(hint, type) and (dataclasses.is_dataclass(hint) or hasattr(hint, "_fields")):
+        if not isinstance(value, hint):
+            return f"it is a {type(value).__name__}, not a {hint.__name__}"
+        return [(f".{name}", getattr(value, name), field_hint) for name, field_hint in _field_hints(hint)]
+    return None
+
+
+@functools.cache
+def _field_hints(cls: type) -> tuple[tuple[str, Any], ...]:
+    """The fields of a dataclass or NamedTuple that can hold an array, with resolved hints."""
+    names = [f.name for f in dataclasses.fields(cls)] if dataclasses.is_dataclass(cls) else list(cls._fields)  # type: ignore[attr-defined]
+    hints = typing.get_type_hints(cls, include_extras=True)
+    return tuple((name, hints[name]) for name in names if name in hints)
+
+
+def _plain(reason: str, value: Any) -> str:
+    """jaxtyping's reason in the words of the error, with the remedy where there is a usual one."""
+    if "not an instance of the underlying array type" in reason:
+        kind = type(value).__name__
+        remedy = {
+            "Param": ": pass its array, param[...]",
+            "Variable": ": pass its array, variable[...]",
+            "ShapeDtypeStruct": ": call through jax.eval_shape",
+            "ndarray": ": pass it through jnp.asarray",
+        }.get(kind, "")
+        wanted = reason.rsplit(" ", 1)[-1].strip("<>'").rsplit(".", 1)[-1]
+        return f"it is a {kind}, not a {wanted}{remedy}"
+    reason = reason.replace("this array has dtype", "its dtype is").replace(" as expected by the type hint", "")
+    return reason.replace("this array has", "it has").replace(" expected by the type hint", " that the contract names")
