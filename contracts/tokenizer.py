@@ -4,7 +4,7 @@ Ids 0..255 are the bytes, 256..(255+M) the M merges in learned order, and above 
 boundary policy. The byte tokenizer is the BPE with no merges.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -21,9 +21,14 @@ V = Dim("V", "vocabulary size, protocol tokens included")
 TokenIds = Int32[np.ndarray, "N"]
 Merges = Int32[np.ndarray, "M 2"]
 ByteLengths = Int32[np.ndarray, "V"]
+ExternalIds = Int32[np.ndarray, "text_vocab_size"]
+
+#: Ids as a person may give them: Python ints or an array of any integer dtype; range and dtype are always verified.
+IdsLike = Sequence[int] | np.ndarray
 
 Boundary = Literal["shared", "separate", "bos", "eos", "none"]
 TieBreak = Literal["smallest-ids", "largest-bytes"]
+StopReason = Literal["vocab_size reached", "no pair occurs min_count times"]
 
 #: The protocol tokens of each boundary policy, in id order; they stand above the text ids.
 PROTOCOL_NAMES: dict[str, tuple[str, ...]] = {

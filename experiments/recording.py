@@ -1,0 +1,188 @@
+"""Writing what an experiment said: `rows.jsonl`, `manifest.json`, `table.md` and figures, all of them or none.
+
+A run writes beside its folder and is renamed into place at the end, so a kill leaves the previous result whole. The
+manifest is written first, with question, hypothesis and decision rule, and completed with the verdict.
+"""
+
+import dataclasses
+import importlib.metadata
+import json
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from contracts import core
+from contracts.errors import InputError
+from contracts.results import Corpus, Manifest, Question, Row
+from contracts.specification import digest, specification
+from experiments.tables import Table, sentences
+
+_VERSIONED = ("jax", "jaxlib", "flax", "jaxtyping", "beartype", "numpy", "numba", "regex")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a run found: the rows, the verdict in a sentence, and how to show them."""
+
+    rows: Sequence[Row]
+    verdict: str
+    highlights: Sequence[str] = ()
+    """the sentences that a reader should take home"""
+    tables: Sequence[Table] = ()
+    draw: Sequence[Callable[[Path], list[str]]] = ()
+    """each writes figures into a folder and returns their file names; the first one writes `figure.png`"""
+    corpora: Sequence[Corpus] = ()
+
+
+@dataclass
+class Recording:
+    """An open result folder; `finish` fills it."""
+
+    folder: Path
+    manifest: Manifest
+    figures: list[str] = field(default_factory=list)
+
+    def finish(self, finding: Finding) -> None:
+        """Write everything that `finding` holds."""
+        if not finding.rows:
+            raise ValueError(f"{self.manifest.name}: a finding without rows is no result")
+        with open(self.folder / "rows.jsonl", "w", encoding="utf-8") as out:
+            out.writelines(row.to_json() + "\n" for row in finding.rows)
+        self.figures = [name for draw in finding.draw for name in draw(self.folder)]
+        self.manifest = dataclasses.replace(
+            self.manifest, verdict=finding.verdict, corpora=tuple(finding.corpora), device=device()
+        )
+        (self.folder / "manifest.json").write_text(self.manifest.to_json(), encoding="utf-8")
+        (self.folder / "table.md").write_text(page(self.manifest, finding, self.figures), encoding="utf-8")
+
+
+@contextmanager
+def recording(question: Question, arguments: Any, folder: Path) -> Iterator[Recording]:
+    """Open a result for `question`; the folder appears, or is replaced, only when the block ends without an error."""
+    with replacing(folder) as partial:
+        manifest = new_manifest(question, arguments)
+        (partial / "manifest.json").write_text(manifest.to_json(), encoding="utf-8")
+        yield Recording(partial, manifest)
+
+
+@contextmanager
+def replacing(folder: Path) -> Iterator[Path]:
+    """A temporary folder beside `folder` that takes its place at the end; refuses to replace what is no result."""
+    folder = Path(folder)
+    check_replaceable(folder)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        partial.chmod(0o755)
+    except OSError as error:
+        raise InputError(
+            "output folder",
+            expected="a folder that can be written",
+            got=f"{folder} ({error.strerror})",
+            hint="choose --out",
+        ) from None
+    try:
+        yield partial
+        if folder.exists():
+            aside = partial.with_name(partial.name + "-old")
+            os.replace(folder, aside)
+            os.replace(partial, folder)
+            shutil.rmtree(aside)
+        else:
+            os.replace(partial, folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def check_replaceable(folder: Path) -> None:
+    """Refuse a file, or a folder that holds something other than an earlier result."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError("output folder", expected="a folder", got=f"the file {folder}", hint="choose another --out")
+    if (
+        folder.is_dir()
+        and any(folder.iterdir())
+        and not ((folder / "manifest.json").exists() or (folder / "report.md").exists())
+    ):
+        raise InputError(
+            "output folder",
+            expected="a new folder or an earlier result",
+            got=f"{folder}, which holds other files",
+            hint="choose another --out; nothing was changed",
+        )
+
+
+def new_manifest(question: Question, arguments: Any) -> Manifest:
+    """The manifest before the run: everything but corpora, device and verdict."""
+    values = plain(arguments)
+    return Manifest(
+        name=question.name,
+        question=question.question,
+        hypothesis=question.hypothesis,
+        decision_rule=question.decision_rule,
+        verdict=None,
+        arguments=values,
+        arguments_sha256=digest(values),
+        corpora=(),
+        versions=versions(),
+        device="not yet known",
+        contracts_sha256=digest(specification()),
+        contracts="on" if core.ENABLED else "off",
+    )
+
+
+#: Where a run reads and writes, and how it shows itself: not part of what it measures.
+_PLACES = ("out", "update_results", "json", "dry_run")
+
+
+def plain(arguments: Any) -> dict[str, Any]:
+    """Arguments as JSON; folders become their last name, so that no machine's path is kept."""
+    values = dataclasses.asdict(arguments)
+    kept = {name: value for name, value in values.items() if name not in _PLACES}
+    for name in ("corpus", "tokenizer"):
+        if name in kept:
+            kept[name] = [Path(path).name if os.sep in str(path) else path for path in kept[name]]
+    return json.loads(json.dumps(kept, default=str))
+
+
+def versions() -> dict[str, str]:
+    """Python and the packages that can change a number."""
+    found = {"python": platform.python_version()}
+    for name in _VERSIONED:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found[name] = "absent"
+    return found
+
+
+def device() -> str:
+    """Machine kind, cores, and the JAX devices if JAX was used."""
+    text = f"{platform.machine()}, {os.cpu_count()} cores"
+    if "jax" in sys.modules:
+        import jax
+
+        kinds = sorted({d.device_kind for d in jax.devices()})
+        text += f"; jax on {len(jax.devices())} x {', '.join(kinds)}"
+    return text
+
+
+def page(manifest: Manifest, finding: Finding, figures: Sequence[str]) -> str:
+    """`table.md`: question, verdict, what to take home, figures and tables, readable without running anything."""
+    parts = [
+        f"# {manifest.name}\n",
+        f"**Question.** {manifest.question}\n",
+        f"**Hypothesis.** {manifest.hypothesis}\n",
+        f"**Decision rule.** {manifest.decision_rule}\n",
+        f"**Verdict.** {manifest.verdict}\n",
+        sentences(finding.highlights),
+        "".join(f"![{name}]({name})\n\n" for name in figures if name.endswith(".png")),
+        *(table.markdown() for table in finding.tables),
+    ]
+    return "\n".join(part for part in parts if part)
