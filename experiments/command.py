@@ -19,7 +19,7 @@ import tyro
 
 from contracts.errors import InputError
 from contracts.results import Question
-from experiments.recording import Finding, check_replaceable, recording
+from experiments.finding import Finding
 
 Arguments = TypeVar("Arguments")
 
@@ -46,6 +46,8 @@ class Output:
 
 def run(question: Question, arguments: Any, measure: Callable[[Any], Finding], output: Output) -> Finding:
     """Measure, write the folder, and show tables and verdict (or rows as JSON)."""
+    from experiments.recording import recording  # brings in the contract engine, which help does not need
+
     folder = output.folder(question.name)
     with recording(question, arguments, folder) as record:
         finding = measure(arguments)
@@ -63,7 +65,7 @@ def run(question: Question, arguments: Any, measure: Callable[[Any], Finding], o
     return finding
 
 
-def experiment_main(module: str, arguments_class: type, argv: Sequence[str] | None = None) -> None:
+def experiment_main(module: str, arguments_class: type[Any], argv: Sequence[str] | None = None) -> None:
     """`python -m experiments.NAME`: parse, run, leave with the right exit code."""
 
     def action() -> None:
@@ -78,9 +80,11 @@ def parse(arguments_class: type[Arguments], argv: Sequence[str] | None, prog: st
     """The experiment's own arguments and the shared ones, from one command line."""
 
     flat = tyro.conf.arg(name="")
-    both = dataclasses.make_dataclass(
-        "both", [("arguments", Annotated[arguments_class, flat]), ("output", Annotated[Output, flat])]
-    )
+    members: list[tuple[str, Any]] = [
+        ("arguments", Annotated[arguments_class, flat]),
+        ("output", Annotated[Output, flat]),
+    ]
+    both = dataclasses.make_dataclass("both", members)
     parsed: Any = tyro.cli(both, args=argv, prog=prog, description=inspect.getdoc(arguments_class))
     return parsed.arguments, parsed.output
 
@@ -98,8 +102,3 @@ def guarded(action: Callable[[], None]) -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-
-
-def check_output(output: Output, name: str) -> None:
-    """Refuse an output folder that could not be written, before any work is done."""
-    check_replaceable(output.folder(name))

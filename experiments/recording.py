@@ -12,7 +12,7 @@ import platform
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,25 +20,12 @@ from typing import Any
 
 from contracts import core
 from contracts.errors import InputError
-from contracts.results import Corpus, Manifest, Question, Row
+from contracts.results import Manifest, Question
 from contracts.specification import digest, specification
-from experiments.tables import Table, sentences
+from experiments.finding import Finding
+from experiments.tables import sentences
 
 _VERSIONED = ("jax", "jaxlib", "flax", "jaxtyping", "beartype", "numpy", "numba", "regex")
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What a run found: the rows, the verdict in a sentence, and how to show them."""
-
-    rows: Sequence[Row]
-    verdict: str
-    highlights: Sequence[str] = ()
-    """the sentences that a reader should take home"""
-    tables: Sequence[Table] = ()
-    draw: Sequence[Callable[[Path], list[str]]] = ()
-    """each writes figures into a folder and returns their file names; the first one writes `figure.png`"""
-    corpora: Sequence[Corpus] = ()
 
 
 @dataclass

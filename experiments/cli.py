@@ -1,0 +1,37 @@
+"""The command `bytebound`: one door to everything, whose help answers without importing JAX."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import tyro
+
+from experiments.command import guarded
+from experiments.study import Study
+from experiments.tokens import Tokens
+from experiments.train_tokenizer import TrainTokenizer
+
+_ABOUT = """What a token costs, what a document boundary costs, and what a shape promises.
+
+Examples:
+  bytebound study                                     everything on the embedded corpus, in a few minutes
+  bytebound study --corpus my_texts/ --out my_study   the same for your own text
+  bytebound tokens "안녕, world" --tokenizer bytes --tokenizer gpt2/tokenizer.json
+  bytebound tokenizer my_texts/ --vocab-size 8192 --out my_vocabulary.json
+  python -m experiments.boundary_cost --help          one question alone
+"""
+
+Action = (
+    Annotated[Study, tyro.conf.subcommand("study")]
+    | Annotated[Tokens, tyro.conf.subcommand("tokens")]
+    | Annotated[TrainTokenizer, tyro.conf.subcommand("tokenizer")]
+)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Parse the command line, run the subcommand, exit with 0, 2 (bad input) or 130 (Ctrl-C)."""
+    action: Any = tyro.cli(Action, args=argv, prog="bytebound", description=_ABOUT)
+    guarded(action.run)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""`bytebound study`, the main job: the three questions, on the embedded corpus or a person's text, in one report."""
+
+import importlib
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tyro
+
+from contracts.errors import InputError
+from experiments.finding import Finding
+from experiments.tables import Table
+
+QUESTIONS = ("boundary_cost", "sequence_length", "attention_scaling")
+
+
+@dataclass(frozen=True)
+class Study:
+    """Answer all questions on one corpus and write one report.
+
+    Without --corpus it runs on the embedded corpus: original parallel text in English, Korean and German, and the same
+    content as JSON, log lines, a table and chat. Takes a few minutes on two cores.
+    """
+
+    corpus: tuple[str, ...] = ()
+    """text files or folders (UTF-8; .gz, .jsonl and .parquet too); files of a folder with equally many lines are taken
+    as translations of each other, line by line"""
+    tokenizer: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
+    """a saved vocabulary or a tokenizer.json to compare with; repeatable"""
+    out: str = ""
+    """folder for the report (default: runs/study-<time>)"""
+    update_results: bool = False
+    """write each question's result into results/ instead"""
+    only: tuple[str, ...] = ()
+    """run these questions alone"""
+    dry_run: bool = False
+    """say what would be run and how long it takes, and stop"""
+    json: bool = False
+    """print the rows as JSON lines instead of the summary"""
+
+    def run(self) -> None:
+        """Run, write, print the summary and where the report is."""
+        names = self._names()
+        if self.dry_run:
+            self._plan(names)
+        elif self.update_results:
+            if self.out:
+                raise InputError("--update-results", expected="no --out beside it", got=f"--out {self.out}")
+            for name in names:
+                self._answer(name, Path("results") / name)
+        else:
+            self._report(names)
+
+    def _names(self) -> Sequence[str]:
+        for name in self.only:
+            if name not in QUESTIONS:
+                raise InputError("--only", expected=f"some of {', '.join(QUESTIONS)}", got=name)
+        return self.only or QUESTIONS
+
+    def _plan(self, names: Sequence[str]) -> None:
+        for name in names:
+            experiment = importlib.import_module(f"experiments.{name}")
+            print(f"{name}: {experiment.QUESTION.question}")
+            for line in experiment.plan(experiment.for_study(self.corpus, self.tokenizer)):
+                print(f"  {line}")
+
+    def _report(self, names: Sequence[str]) -> None:
+        from experiments.recording import check_replaceable, replacing
+
+        folder = Path(self.out) if self.out else Path("runs") / time.strftime("study-%Y%m%d-%H%M%S")
+        check_replaceable(folder)
+        findings: dict[str, Finding] = {}
+        with replacing(folder) as partial:
+            for name in names:
+                findings[name] = self._answer(name, partial / name)
+            (partial / "report.md").write_text(_report_page(partial, findings), encoding="utf-8")
+        if self.json:
+            for finding in findings.values():
+                for row in finding.rows:
+                    print(row.to_json())
+        else:
+            print(_summary(findings))
+            print(f"report: {folder / 'report.md'}")
+
+    def _answer(self, name: str, folder: Path) -> Finding:
+        from experiments.recording import recording
+
+        print(f"{name} ...", file=sys.stderr, flush=True)
+        begun = time.monotonic()
+        experiment = importlib.import_module(f"experiments.{name}")
+        arguments = experiment.for_study(self.corpus, self.tokenizer)
+        with recording(experiment.QUESTION, arguments, folder) as record:
+            finding: Finding = experiment.measure(arguments)
+            record.finish(finding)
+        print(f"{name} took {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
+        return finding
+
+
+def _summary(findings: dict[str, Finding]) -> str:
+    parts = []
+    for name, finding in findings.items():
+        parts.append(f"{name}\n  {finding.verdict}\n" + "".join(f"  * {line}\n" for line in finding.highlights))
+        if finding.tables:
+            parts.append(finding.tables[0].plain())
+    return "\n".join(parts)
+
+
+def _report_page(folder: Path, findings: dict[str, Finding]) -> str:
+    """The report: verdicts first, then each question with its figures, its tables and where its rows are."""
+    manifests: dict[str, Any] = {
+        name: json.loads((folder / name / "manifest.json").read_text(encoding="utf-8")) for name in findings
+    }
+    corpora = {corpus["name"]: corpus for manifest in manifests.values() for corpus in manifest["corpora"]}
+    parts = ["# What a token, a boundary and a shape cost\n"]
+    parts += [f"- **{name}**: {finding.verdict}" for name, finding in findings.items()]
+    parts.append("")
+    rows = tuple((c["name"], f"{c['documents']:,}", f"{c['bytes']:,}", c["sha256"][:12]) for c in corpora.values())
+    parts.append(Table("The text", ("corpus", "documents", "bytes", "sha256"), rows).markdown())
+    for name, finding in findings.items():
+        manifest = manifests[name]
+        parts.append(f"## {name}\n\n{manifest['question']}\n")
+        parts.append(f"Hypothesis: {manifest['hypothesis']}\n\nRule: {manifest['decision_rule']}\n")
+        parts.append(f"**{finding.verdict}**\n")
+        parts += [f"- {line}" for line in finding.highlights]
+        parts.append("")
+        figures = sorted(path.name for path in (folder / name).glob("figure*.png"))
+        parts += [f"![{name}]({name}/{figure})\n" for figure in figures]
+        parts += [table.markdown() for table in finding.tables]
+        parts.append(
+            f"Rows: [rows.jsonl]({name}/rows.jsonl). How they came to be: [manifest.json]({name}/manifest.json).\n"
+        )
+    return "\n".join(parts)

@@ -1,0 +1,58 @@
+"""`bytebound tokenizer`: train a vocabulary on one's own text and keep it in a file that a person can read."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import tyro
+
+from contracts.errors import InputError
+
+
+@dataclass(frozen=True)
+class TrainTokenizer:
+    """Train a byte-level BPE on text files and save it.
+
+    The size counts text tokens and is an upper bound: training stops early when no pair of tokens occurs --min-count
+    times. The same text gives the same vocabulary on every machine.
+    """
+
+    corpus: tyro.conf.Positional[tuple[str, ...]]
+    """text files or folders (UTF-8; .gz, .jsonl and .parquet too)"""
+    out: str
+    """file to write, such as vocabulary.json"""
+    vocab_size: int = 4096
+    """text tokens: 256 bytes and the rest merges"""
+    pattern: str = "words"
+    """how text is cut before merging: words, gpt2, cl100k, none, or a regular expression"""
+    min_count: int = 2
+    """a pair that occurs less often is never merged"""
+    tie_break: Literal["smallest-ids", "largest-bytes"] = "smallest-ids"
+    """which of two equally frequent pairs is merged first"""
+    boundary: Literal["shared", "separate", "bos", "eos", "none"] = "shared"
+    """the protocol tokens between documents"""
+    separator: str | None = None
+    """text between the documents of a file, such as '<|endoftext|>'"""
+
+    def run(self) -> None:
+        """Train, save, say what came out."""
+        from research.text import read_documents
+        from research.tokenizers import BPETokenizer
+
+        if not self.corpus:
+            raise InputError("corpus", expected="at least one file or folder", got="none")
+        if Path(self.out).is_dir():
+            raise InputError("--out", expected="a file name", got=f"the folder {self.out}")
+        documents = (document.text for document in read_documents(*self.corpus, separator=self.separator))
+        tokenizer = BPETokenizer.train(
+            documents,
+            self.vocab_size,
+            pattern=self.pattern,
+            min_count=self.min_count,
+            tie_break=self.tie_break,
+            boundary=self.boundary,
+        )
+        tokenizer.save(self.out)
+        print(f"{tokenizer.text_vocab_size:,} text tokens ({len(tokenizer.merges):,} merges), {tokenizer.stop_reason}")
+        print(f"vocab_sha256 {tokenizer.identity.vocab_sha256}")
+        print(f"written: {self.out}")
