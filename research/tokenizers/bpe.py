@@ -1,0 +1,103 @@
+"""The byte-level BPE: learned from text or counts, or made from merges that are already known."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from contracts.errors import InputError
+from contracts.tokenizer import Boundary, StopReason, TieBreak
+from research.tokenizers import store
+from research.tokenizers.boundaries import checked_boundary
+from research.tokenizers.pretokenize import pretokenizer
+from research.tokenizers.text import utf8
+from research.tokenizers.tokenizer import ByteLevelTokenizer
+from research.tokenizers.train import count_pretokens, learn_merges
+from research.tokenizers.vocabulary import Training, Vocabulary, checked_merges
+
+
+class BPETokenizer(ByteLevelTokenizer):
+    """256 bytes, merges in learned order, and the boundary policy's protocol tokens above them."""
+
+    def __init__(
+        self,
+        merges: Sequence[Sequence[int]] | np.ndarray,
+        pattern: str = "words",
+        boundary: Boundary = "shared",
+    ) -> None:
+        super().__init__(Vocabulary(checked_merges(merges), pretokenizer(pattern)), boundary)
+
+    @classmethod
+    def train(
+        cls,
+        documents: Iterable[str],
+        vocab_size: int,
+        pattern: str = "words",
+        min_count: int = 2,
+        tie_break: TieBreak = "smallest-ids",
+        boundary: Boundary = "shared",
+    ) -> "BPETokenizer":
+        """Learn up to `vocab_size` text tokens from any iterable of texts.
+
+        The size is an upper bound: training stops when no pair of neighbours occurs `min_count` times, and
+        `stop_reason` tells which it was. The result depends on the texts alone, not on their order.
+
+        Raises `InputError` for bad settings, a text that is not Unicode, and documents without any text.
+        """
+        _check_settings(vocab_size, min_count, tie_break, boundary)
+        counts = count_pretokens(documents, pretokenizer(pattern).split)
+        return cls.train_counts(counts, vocab_size, pattern, min_count, tie_break, boundary)
+
+    @classmethod
+    def train_counts(
+        cls,
+        word_counts: Mapping[str, int],
+        vocab_size: int,
+        pattern: str = "words",
+        min_count: int = 2,
+        tie_break: TieBreak = "smallest-ids",
+        boundary: Boundary = "shared",
+    ) -> "BPETokenizer":
+        """The same from how often each pre-token of `pattern` occurs: `{" the": 812, ...}`."""
+        _check_settings(vocab_size, min_count, tie_break, boundary)
+        pieces = pretokenizer(pattern)
+        merges = learn_merges(_checked_counts(word_counts), vocab_size - 256, min_count, tie_break)
+        reached = len(merges) == vocab_size - 256
+        reason: StopReason = "vocab_size reached" if reached else "no pair occurs min_count times"
+        return cls.of(Vocabulary(checked_merges(merges), pieces), boundary, Training(vocab_size, reason))
+
+    @classmethod
+    def load(cls, path: str | Path) -> "BPETokenizer":
+        """Read what `save` wrote. Raises `InputError` if the file was cut or edited, or is not a BPE."""
+        vocabulary, boundary, training = store.parse(store.read_json(path), path)
+        if vocabulary.pretokenizer is None:
+            raise InputError(
+                "tokenizer file",
+                expected="a BPE",
+                got="the byte tokenizer",
+                where=str(path),
+                hint="load_tokenizer reads either",
+            )
+        return cls.of(vocabulary, boundary, training)
+
+
+def _check_settings(vocab_size: Any, min_count: Any, tie_break: Any, boundary: Any) -> None:
+    if type(vocab_size) is not int or vocab_size < 256:
+        raise InputError("vocab_size", expected="an integer of at least 256 (the bytes)", got=repr(vocab_size))
+    if type(min_count) is not int or min_count < 1:
+        raise InputError("min_count", expected="an integer of at least 1", got=repr(min_count))
+    if tie_break not in ("smallest-ids", "largest-bytes"):
+        raise InputError("tie_break", expected="smallest-ids or largest-bytes", got=repr(tie_break))
+    checked_boundary(boundary)
+
+
+def _checked_counts(word_counts: Mapping[str, int]) -> dict[bytes, int]:
+    checked = {}
+    for word, count in word_counts.items():
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
+            raise InputError("word_counts", expected="counts >= 0", got=repr(count), where=repr(word))
+        checked[utf8(word, what="word_counts")] = int(count)
+    if not any(checked.values()):
+        raise InputError("corpus", expected="some text to learn from", got="none")
+    return checked

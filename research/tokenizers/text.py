@@ -1,0 +1,48 @@
+"""Text as it enters from outside: Unicode without lone surrogates, or valid UTF-8, refused with the position if not."""
+
+from typing import Any
+
+import numpy as np
+
+from contracts.errors import InputError
+
+
+def utf8(text: Any, what: str = "text") -> bytes:
+    """`text` as UTF-8. Raises `InputError` for what is not a str, and for a lone surrogate with its position."""
+    if not isinstance(text, str):
+        hint = "encode_bytes takes UTF-8" if isinstance(text, (bytes, bytearray, memoryview)) else ""
+        raise InputError(what, expected="a str", got=type(text).__name__, hint=hint)
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            what,
+            expected="Unicode text without lone surrogates",
+            got=f"U+{ord(text[error.start]):04X}",
+            where=f"character {error.start}",
+        ) from None
+
+
+def raw_bytes(data: Any) -> bytes:
+    """The bytes of `bytes`, `bytearray`, a byte `memoryview` or a uint8 array; `InputError` for anything else."""
+    if isinstance(data, np.ndarray) and (data.dtype != np.uint8 or data.ndim != 1):
+        got = f"{data.dtype} of shape {data.shape}"
+        raise InputError("data", expected="a one-dimensional array of uint8", got=got)
+    if not isinstance(data, (bytes, bytearray, memoryview, np.ndarray)):
+        hint = "encode takes a str" if isinstance(data, str) else ""
+        raise InputError("data", expected="bytes", got=type(data).__name__, hint=hint)
+    return bytes(data)
+
+
+def strict_text(data: bytes, what: str) -> str:
+    """`data` read as UTF-8. Raises `InputError` with the offset of the first byte that is not."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            what,
+            expected="valid UTF-8",
+            got=f"0x{data[error.start]:02X} ({error.reason})",
+            where=f"byte {error.start}",
+            hint="decode_bytes returns bytes as they are" if what == "ids" else "",
+        ) from None

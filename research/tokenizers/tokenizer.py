@@ -1,0 +1,212 @@
+"""The face of every tokenizer here: a vocabulary and a boundary policy.
+
+The byte tokenizer is the BPE with no merges, so that encoding, decoding and identity are written once.
+"""
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from contracts.core import contract
+from contracts.errors import InputError
+from contracts.tokenizer import (
+    Boundary,
+    ByteLengths,
+    ExternalIds,
+    IdsLike,
+    Merges,
+    StopReason,
+    TokenIds,
+    TokenizerIdentity,
+)
+from research.tokenizers import boundaries, store
+from research.tokenizers.identity import identity
+from research.tokenizers.ids import checked_id, checked_ids
+from research.tokenizers.text import raw_bytes, strict_text, utf8
+from research.tokenizers.vocabulary import UNTRAINED, Training, Vocabulary, frozen
+
+
+class ByteLevelTokenizer:
+    """Lossless for every text: whatever the merges, the 256 bytes are ids."""
+
+    def __init__(self, vocabulary: Vocabulary, boundary: Boundary = "shared", training: Training = UNTRAINED) -> None:
+        self.vocabulary = vocabulary
+        self.boundary: Boundary = boundaries.checked_boundary(boundary)
+        self.training = training
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary, boundary: Boundary, training: Training = UNTRAINED) -> Self:
+        """A tokenizer of this class from parts that are already verified."""
+        made = cls.__new__(cls)
+        ByteLevelTokenizer.__init__(made, vocabulary, boundary, training)
+        return made
+
+    def __repr__(self) -> str:
+        pattern = "" if self.pattern is None else f", pattern={self.pattern!r}"
+        name = type(self).__name__
+        return f"{name}(text_vocab_size={self.text_vocab_size}, boundary={self.boundary!r}{pattern})"
+
+    @property
+    def text_vocab_size(self) -> int:
+        """Ids below this one are text; protocol tokens start here."""
+        return self.vocabulary.size
+
+    @property
+    def vocab_size(self) -> int:
+        """Text and protocol tokens together."""
+        return self.text_vocab_size + len(self.protocol)
+
+    @property
+    def protocol(self) -> dict[str, int]:
+        """Name to id of the protocol tokens, such as `{"doc": 256}`."""
+        return boundaries.protocol_ids(self.boundary, self.text_vocab_size)
+
+    @property
+    def start_id(self) -> int | None:
+        """Opens a document (`doc` or `bos`); `None` where the policy has none."""
+        return boundaries.start_id(self.protocol)
+
+    @property
+    def stop_id(self) -> int | None:
+        """Closes a document (`doc` or `eos`); `None` where the policy has none."""
+        return boundaries.stop_id(self.protocol)
+
+    @property
+    def pattern(self) -> str | None:
+        """The name or regex of the pre-tokenizer; `None` for the byte tokenizer, which needs none."""
+        pretokenizer = self.vocabulary.pretokenizer
+        return None if pretokenizer is None else pretokenizer.spelling
+
+    @property
+    @contract
+    def merges(self) -> Merges:
+        """Left and right id of each merge in learned order; the first one makes id 256."""
+        return self.vocabulary.merges
+
+    @property
+    def external_ids(self) -> ExternalIds | None:
+        """For an imported vocabulary the file's id of each text id, -1 for a byte that the file lacks."""
+        return self.vocabulary.external_ids
+
+    @property
+    def requested_vocab_size(self) -> int | None:
+        """The text tokens that training was asked for, an upper bound; `None` if not trained here."""
+        return self.training.requested_vocab_size
+
+    @property
+    def stop_reason(self) -> StopReason | None:
+        """Why training ended; `None` if not trained here."""
+        return self.training.stop_reason
+
+    @cached_property
+    def identity(self) -> TokenizerIdentity:
+        """Version, size, protocol and the digest of the canonical listing."""
+        return identity(self.vocabulary, self.protocol)
+
+    @contract
+    def encode(self, text: str) -> TokenIds:
+        """The ids of `text`, never a protocol id; nothing is normalised.
+
+        Raises `InputError` for a lone surrogate, with its position.
+        """
+        return self._encode(text, utf8(text))
+
+    @contract
+    def encode_bytes(self, data: Any) -> TokenIds:
+        """The ids of UTF-8 given as bytes, bytearray, memoryview or a uint8 array.
+
+        Invalid UTF-8 is refused by `InputError` with the byte offset, by the byte tokenizer too: pre-tokens are made
+        of characters, and what one tokenizer takes for text the other must take as well.
+        """
+        data = raw_bytes(data)
+        return self._encode(strict_text(data, "data"), data)
+
+    def _encode(self, text: str, data: bytes) -> np.ndarray:
+        pretokenizer = self.vocabulary.pretokenizer
+        if pretokenizer is None:
+            return np.frombuffer(data, np.uint8).astype(np.int32)
+        ids: list[int] = []
+        for piece in pretokenizer.split(text):
+            ids += self.vocabulary.encode_piece(piece)
+        return np.array(ids, np.int32)
+
+    def decode_bytes(self, ids: IdsLike) -> bytes:
+        """The bytes of any sequence of text ids. Raises `InputError` for a protocol id and for what is no id."""
+        return self._join(checked_ids(ids, self.vocab_size))
+
+    def decode_text(self, ids: IdsLike) -> str:
+        """`decode_bytes`, then strict UTF-8: `InputError` with the offset of the first byte that is not."""
+        return strict_text(self.decode_bytes(ids), "ids")
+
+    def decode_document(self, ids: IdsLike) -> str:
+        """The text between the start and stop tokens of the boundary policy, which must be at the two ends.
+
+        Raises `InputError` for a missing, inner or doubled boundary.
+        """
+        document = boundaries.without_boundaries(checked_ids(ids, self.vocab_size), self.protocol)
+        return strict_text(self._join(document), "ids")
+
+    def debug_decode(self, ids: IdsLike) -> str:
+        """For screens only, not to be encoded again: `<|doc|>` for a protocol token, U+FFFD for broken UTF-8."""
+        shown = {token_id: f"<|{name}|>".encode() for name, token_id in self.protocol.items()}
+        tokens = self.vocabulary.tokens
+        return b"".join(
+            shown.get(token_id) or tokens[token_id] for token_id in checked_ids(ids, self.vocab_size).tolist()
+        ).decode("utf-8", errors="replace")
+
+    def _join(self, ids: np.ndarray) -> bytes:
+        protocol = ids >= self.text_vocab_size
+        if protocol.any():
+            position = int(protocol.argmax())
+            raise InputError(
+                "ids",
+                expected=f"text ids 0..{self.text_vocab_size - 1}",
+                got=f"the protocol id {ids[position]}",
+                where=f"position {position}",
+                hint="decode_document takes the boundary tokens away",
+            )
+        if self.text_vocab_size == 256:
+            return ids.astype(np.uint8).tobytes()
+        return b"".join(map(self.vocabulary.tokens.__getitem__, ids.tolist()))
+
+    def pieces(self, text: str) -> list[tuple[int, bytes, int]]:
+        """(id, bytes, byte offset) of each token of `text`."""
+        found, offset = [], 0
+        for token_id in self.encode(text).tolist():
+            token = self.vocabulary.tokens[token_id]
+            found.append((token_id, token, offset))
+            offset += len(token)
+        return found
+
+    def token_bytes(self, token_id: int) -> bytes:
+        """The bytes of one id; none for a protocol token."""
+        token_id = checked_id(token_id, self.vocab_size)
+        return self.vocabulary.tokens[token_id] if token_id < self.text_vocab_size else b""
+
+    @cached_property
+    def token_byte_lengths(self) -> ByteLengths:
+        """Bytes of each id; 0 for protocol tokens."""
+        lengths = [len(token) for token in self.vocabulary.tokens] + [0] * len(self.protocol)
+        return frozen(np.array(lengths, np.int32))
+
+    def with_boundary(self, boundary: Boundary) -> Self:
+        """The same text ids under another boundary policy."""
+        return self.of(self.vocabulary, boundary, self.training)
+
+    def truncate(self, text_vocab_size: int) -> Self:
+        """The first `text_vocab_size` text ids: what a training for that size would have learned.
+
+        Raises `InputError` below 256 and above the size that there is.
+        """
+        if type(text_vocab_size) is not int or not 256 <= text_vocab_size <= self.text_vocab_size:
+            raise InputError(
+                "text_vocab_size", expected=f"an integer 256..{self.text_vocab_size}", got=repr(text_vocab_size)
+            )
+        training = Training(text_vocab_size, "vocab_size reached") if self.stop_reason else UNTRAINED
+        return self.of(self.vocabulary.truncate(text_vocab_size), self.boundary, training)
+
+    def save(self, path: str | Path) -> None:
+        """Write JSON that a person can read; the file appears whole or not at all."""
+        store.write(path, self.vocabulary, self.boundary, self.training)

@@ -1,0 +1,116 @@
+"""The text ids: 256 bytes, then merges in learned order. Everything of a tokenizer but its boundary policy."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from contracts.errors import InputError
+from contracts.tokenizer import ExternalIds, Merges, StopReason
+from research.tokenizers.encode import Pair, PieceEncoder
+from research.tokenizers.pretokenize import Pretokenizer
+
+BYTE_VERSION = "utf8-byte-v1"
+BPE_VERSION = "byte-bpe-v1"
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """What encodes and decodes text. Without a pre-tokenizer it is the bytes alone."""
+
+    merges: Merges
+    pretokenizer: Pretokenizer | None = None
+    external_ids: ExternalIds | None = None
+    """the ids that the file of an imported vocabulary uses, -1 for a byte that it lacks"""
+
+    @property
+    def version(self) -> str:
+        """First line of the identity."""
+        return BYTE_VERSION if self.pretokenizer is None else BPE_VERSION
+
+    @property
+    def size(self) -> int:
+        """How many text ids there are."""
+        return 256 + len(self.merges)
+
+    @cached_property
+    def tokens(self) -> tuple[bytes, ...]:
+        """The bytes of every text id."""
+        tokens = [bytes([value]) for value in range(256)]
+        for left, right in self.merges.tolist():
+            tokens.append(tokens[left] + tokens[right])
+        return tuple(tokens)
+
+    @cached_property
+    def encode_piece(self) -> PieceEncoder:
+        """Pre-token to ids."""
+        return PieceEncoder(
+            {(left, right): token_id for token_id, (left, right) in enumerate(self.merges.tolist(), 256)}
+        )
+
+    def truncate(self, size: int) -> "Vocabulary":
+        """The first `size` text ids."""
+        external_ids = None if self.external_ids is None else self.external_ids[:size]
+        return Vocabulary(self.merges[: size - 256], self.pretokenizer, external_ids)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Vocabulary, (self.merges, self.pretokenizer, self.external_ids)
+
+
+@dataclass(frozen=True)
+class Training:
+    """What was asked of a training and why it ended; both `None` for a vocabulary that was not trained here."""
+
+    requested_vocab_size: int | None = None
+    stop_reason: StopReason | None = None
+
+
+UNTRAINED = Training()
+
+
+def checked_merges(merges: Sequence[Sequence[int]] | np.ndarray) -> Merges:
+    """`merges` as a read-only array.
+
+    Raises `InputError` for a merge of ids that do not exist yet, a repeated one, or anything but pairs of integers.
+    """
+    seen: set[Pair] = set()
+    for own_id, merge in enumerate(merges.tolist() if isinstance(merges, np.ndarray) else merges, 256):
+        if not _is_pair(merge, below=own_id):
+            raise _refused_merge(f"two ids 0..{own_id - 1}", merge, own_id)
+        pair = merge[0], merge[1]
+        if pair in seen:
+            raise _refused_merge("a new pair", merge, own_id)
+        seen.add(pair)
+    return frozen(np.array(merges, np.int32).reshape(-1, 2))
+
+
+def _is_pair(merge: Any, below: int) -> bool:
+    return (
+        isinstance(merge, (list, tuple))
+        and len(merge) == 2
+        and all(type(token_id) is int and 0 <= token_id < below for token_id in merge)
+    )
+
+
+def _refused_merge(expected: str, merge: Any, own_id: int) -> InputError:
+    return InputError("merges", expected=expected, got=repr(merge), where=f"the merge of id {own_id}")
+
+
+def checked_external_ids(external_ids: list[int] | None, size: int) -> ExternalIds | None:
+    """One id >= -1 for each of `size` text ids as a read-only array; `None` stays `None`."""
+    if external_ids is None:
+        return None
+    if len(external_ids) != size:
+        raise InputError("external_ids", expected=f"{size}, one for each text id", got=len(external_ids))
+    for token_id, external in enumerate(external_ids):
+        if type(external) is not int or not -1 <= external < 2**31:
+            raise InputError("external_ids", expected="ids", got=repr(external), where=f"text id {token_id}")
+    return frozen(np.array(external_ids, np.int32))
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    """`array`, now read-only: every tokenizer made from this one shares it."""
+    array.flags.writeable = False
+    return array
