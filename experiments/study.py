@@ -45,6 +45,7 @@ class Study:
     def run(self) -> None:
         """Run, write, print the summary and where the report is."""
         names = self._names()
+        self._check_input()
         if self.dry_run:
             self._plan(names)
         elif self.update_results:
@@ -60,6 +61,15 @@ class Study:
             if name not in QUESTIONS:
                 raise InputError("--only", expected=f"some of {', '.join(QUESTIONS)}", got=name)
         return self.only or QUESTIONS
+
+    def _check_input(self) -> None:
+        """Read every file and tokenizer once, so that a bad one is refused before anything has run."""
+        from experiments.corpora import slices
+        from experiments.vocabularies import tokenizer_named
+
+        slices(self.corpus)
+        for name in self.tokenizer:
+            tokenizer_named(name)
 
     def _plan(self, names: Sequence[str]) -> None:
         for name in names:

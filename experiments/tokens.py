@@ -76,7 +76,7 @@ class Tokens:
         table = RichTable(box=None, pad_edge=False, padding=(0, 3, 0, 0))
         for name in names:
             table.add_column(_short(name), overflow="fold")
-        rows = list(common_rows(pieces))
+        rows = list(common_rows(pieces)) if len(pieces) > 1 else [list(pieces)]
         for row in rows if self.most == 0 else rows[: self.most]:
             table.add_row(*(Text.assemble(*_coloured(cell, self.ids)) for cell in row))
         console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)

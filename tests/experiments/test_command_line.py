@@ -1,0 +1,89 @@
+"""The command line: help without JAX, one-line errors with exit code 2, nothing half-written."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from experiments.tokens import common_rows, readable
+from research.tokenizers import BPETokenizer, ByteTokenizer
+
+
+def bytebound(*arguments, stdin=None, cwd=None):
+    environment = {**os.environ, "PYTHONPATH": os.getcwd(), "PYTHONUTF8": "1"}
+    command = [sys.executable, "-m", "experiments.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, input=stdin, cwd=cwd, env=environment, check=False)
+
+
+def test_help_names_every_command_and_needs_no_jax():
+    program = (
+        "import sys\nfrom experiments.cli import main\n"
+        "try: main(['--help'])\nexcept SystemExit: pass\nassert 'jax' not in sys.modules"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert all(name in result.stdout for name in ("study", "tokens", "tokenizer"))
+
+
+def test_tokens_counts_and_shows_pieces_side_by_side():
+    result = bytebound("tokens", "안녕", "--tokenizer", "bytes")
+    assert result.returncode == 0, result.stderr.decode()
+    output = result.stdout.decode()
+    assert "2 characters, 6 bytes" in output
+    assert "<ec>|<95>|<88>" in output.replace("\n", "")
+
+
+def test_tokens_reads_standard_input_and_files(tmp_path):
+    (tmp_path / "x.txt").write_text("Hallo Welt!")
+    from_pipe = bytebound("tokens", "--tokenizer", "bytes", stdin=b"Hallo Welt!")
+    from_file = bytebound("tokens", "--file", tmp_path / "x.txt", "--tokenizer", "bytes")
+    assert from_pipe.stdout == from_file.stdout
+    assert b"11 characters, 11 bytes" in from_pipe.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "expected"),
+    [
+        (["tokens", "--tokenizer", "bytes"], b"\xff", "standard input: expected UTF-8, got byte 0xff at byte 0"),
+        (["tokens", "x", "--tokenizer", "nowhere.json"], None, "nowhere.json"),
+        (["tokens", "x", "--file", "y"], None, "text: expected a text or --file, got both"),
+        (["tokens", "--file", "nowhere.txt"], None, "--file: expected a text file, got nowhere.txt"),
+        (["tokens", "x", "--tokenizer", "bpe-12"], None, "at least 256"),
+        (["study", "--corpus", "nowhere"], None, "nowhere"),
+        (["study", "--only", "everything"], None, "--only: expected some of"),
+        (["tokenizer", "nowhere", "--out", "x.json"], None, "nowhere"),
+    ],
+)
+def test_a_persons_mistake_is_one_line_and_exit_code_2(arguments, stdin, expected, tmp_path):
+    result = bytebound(*arguments, stdin=stdin, cwd=tmp_path)
+    message = result.stderr.decode()
+    assert result.returncode == 2
+    assert expected in message
+    assert "Traceback" not in message
+    assert len([line for line in message.splitlines() if line.startswith("error:")]) == 1
+    assert list(tmp_path.glob("**/*")) in ([], [tmp_path / "runs"])
+
+
+def test_a_trained_vocabulary_is_saved_and_used(tmp_path):
+    (tmp_path / "text.txt").write_text("ab ab ab ab " * 5)
+    saved = tmp_path / "vocabulary.json"
+    trained = bytebound("tokenizer", tmp_path / "text.txt", "--vocab-size", "257", "--out", saved)
+    assert trained.returncode == 0, trained.stderr.decode()
+    assert b"257 text tokens (1 merges), vocab_size reached" in trained.stdout
+    used = bytebound("tokens", "ab ab", "--tokenizer", saved)
+    assert "vocabulary.json" in used.stdout.decode()
+
+
+def test_a_row_ends_where_all_tokenizers_have_a_border():
+    text = "ab ab"
+    merged = BPETokenizer([(97, 98)])
+    rows = list(common_rows([ByteTokenizer().pieces(text), merged.pieces(text)]))
+    assert [[len(cell) for cell in row] for row in rows] == [[2, 1], [1, 1], [2, 1]]
+    assert all(b"".join(p[1] for p in row[0]) == b"".join(p[1] for p in row[1]) for row in rows)
+
+
+def test_bytes_that_are_no_text_are_shown_as_such():
+    assert readable(b"\xea\xb0") == "<ea><b0>"
+    assert readable("가 \n".encode()) == "가␣⏎"
+    assert readable(b"\x00") == "<U+0000>"
