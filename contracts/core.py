@@ -101,7 +101,10 @@ class _Checks:
         kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         return {p.name: p.kind for p in self.signature.parameters.values() if p.kind in kinds}
 
-    def call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], host: Any = None
+    ) -> Any:
+        """Check, call, check. Dims are those of the configs among the arguments; before them, of `host.config`."""
         __tracebackhide__ = True
         given = self.signature.bind(*args, **kwargs)
         given.apply_defaults()
@@ -111,7 +114,7 @@ class _Checks:
             owners.append(owner)
         try:
             with jaxtyped("context"):
-                dims = _bind_config_dims(given.arguments)
+                dims = _bind_config_dims(given.arguments, host)
                 checked: list[tuple[str, Any, Any]] = []
                 for name, hint, value in self._arguments(given.arguments):
                     failure = mismatch(value, hint)
@@ -178,11 +181,11 @@ def _ghost_hint(names: tuple[str, ...]) -> Any:
     return Shaped[_Ghost, " ".join(names)]
 
 
-def _bind_config_dims(arguments: dict[str, Any]) -> dict[str, Bound]:
-    """Bind the dims of `self.config` and of every config among the arguments in the open jaxtyping scope."""
+def _bind_config_dims(arguments: dict[str, Any], host: Any) -> dict[str, Bound]:
+    """Bind the dims of `host.config`, of `self.config` and of every config argument in the open jaxtyping scope."""
     dims: dict[str, Bound] = {}
-    owner_config = getattr(arguments.get("self"), "config", None)
-    for source, config in [("config", owner_config), *arguments.items()]:
+    owners = [("config", getattr(owner, "config", None)) for owner in (host, arguments.get("self"))]
+    for source, config in [*owners, *arguments.items()]:
         for dim, field in _dim_fields(config.__class__):
             dims.setdefault(dim, Bound(getattr(config, field), f"{source}.{field}"))
     if dims:
@@ -207,6 +210,8 @@ def _dim_fields(cls: type) -> tuple[tuple[str, str], ...]:
 def through(protocol: type, instance: Any) -> Callable[..., Any]:
     """`instance`, called under `protocol`'s contract: for somebody else's module, which need not know of us.
 
+    The dims are those of the module that we are inside of, its host.
+
     An instance whose own `__call__` is under `@contract` checks itself and is returned as it is.
     """
     if not ENABLED or hasattr(type(instance).__call__, "__contract__"):
@@ -216,7 +221,8 @@ def through(protocol: type, instance: Any) -> Callable[..., Any]:
 
     def checked(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        return checks.call(method, (instance, *args), kwargs)
+        owners = getattr(_calls, "owners", None)
+        return checks.call(method, (instance, *args), kwargs, host=owners[-1] if owners else None)
 
     return checked
 
