@@ -1,0 +1,26 @@
+"""Reading documents, and the corpus that ships with the package."""
+
+from research.text.documents import Document, corpus_digest, read_documents
+from research.text.embedded import (
+    LANGUAGES,
+    EmbeddedText,
+    Language,
+    aligned_sentences,
+    embedded_texts,
+    parallel_documents,
+)
+from research.text.formats import FORMATS, formatted_documents
+
+__all__ = [
+    "FORMATS",
+    "LANGUAGES",
+    "Document",
+    "EmbeddedText",
+    "Language",
+    "aligned_sentences",
+    "corpus_digest",
+    "embedded_texts",
+    "formatted_documents",
+    "parallel_documents",
+    "read_documents",
+]

@@ -1,0 +1,204 @@
+"""Reading documents: files, folders, `.gz`, `.jsonl` and `.parquet` become a stream of texts that know their source.
+
+Text is split as bytes, before decoding (UTF-8 allows it), so a bad byte is reported at its offset in the file and a
+file of any size is read in bounded memory as long as its single documents are small.
+"""
+
+import gzip
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BufferedIOBase
+from pathlib import Path
+
+from contracts.errors import InputError
+from research.text.parquet import parquet_values
+
+CHUNK_BYTES = 1 << 20
+_PACKED = (".tar.gz", ".tar", ".tgz", ".zip", ".7z", ".bz2", ".xz", ".zst")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text and where it came from: `index` counts the documents of `source`, from 0."""
+
+    text: str
+    source: str
+    index: int
+
+
+def read_documents(
+    *paths: str | os.PathLike[str], separator: str | None = None, per_line: bool = False, field: str = "text"
+) -> Iterator[Document]:
+    """The documents of files and folders, in the order given; a folder's files sorted by name, subfolders included.
+
+    - `.jsonl`, `.jsonl.gz`: a document is the string `field` of one line. Blank lines are not documents.
+    - `.parquet`: a document is one row of the column `field` (needs the extra `data`).
+    - Anything else is UTF-8 text, unpacked first if it ends in `.gz`: one document a file, or, with `separator`, one
+      for each piece between separators; `per_line` is the separator "\\n". A last piece that is empty, or a mere
+      line end, is not a document.
+
+    Nothing is normalised: CRLF stays CRLF (under `per_line` the CR belongs to its line), a byte order mark stays
+    U+FEFF. A folder's hidden files and linked folders are left out; every other file is part of the corpus, and one
+    that is not text is refused rather than skipped.
+
+    Raises:
+        InputError: at the call, for a missing path, an empty folder, an archive, contradicting arguments; while
+            reading, for an unreadable or truncated file, invalid UTF-8 (file, document, byte offset), bad JSON or a
+            missing field (file, line).
+    """
+    if not paths:
+        raise InputError("paths", expected="at least one file or folder", got="none")
+    if per_line and separator is not None:
+        raise InputError("separator", expected="none where per_line is set", got=repr(separator))
+    if separator == "":
+        raise InputError("separator", expected="at least one character", got="an empty string")
+    if per_line:
+        separator = "\n"
+    end = None if separator is None else encode_utf8(separator, where="the separator")
+    files = [file for path in paths for file in _files(Path(path))]
+    return (Document(text, str(file), index) for file in files for index, text in enumerate(_texts(file, end, field)))
+
+
+def encode_utf8(text: str, where: str) -> bytes:
+    """The UTF-8 bytes of `text`; a lone surrogate, which has none, is an `InputError` with its position."""
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            "text",
+            expected="Unicode text without lone surrogates",
+            got=f"U+{ord(text[error.start]):04X} as character {error.start}",
+            where=where,
+        ) from None
+
+
+def corpus_digest(documents: Iterable[str | Document]) -> str:
+    """SHA-256, in hexadecimal, of each document's UTF-8 length (8 bytes, big-endian) and bytes, in order.
+
+    The lengths make the borders part of it: `["ab", "c"]` and `["a", "bc"]` differ. Sources are not part of it.
+    """
+    digest = hashlib.sha256()
+    for index, document in enumerate(documents):
+        data = encode_utf8(document if isinstance(document, str) else document.text, where=f"document {index}")
+        digest.update(len(data).to_bytes(8, "big"))
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def _files(path: Path) -> list[Path]:
+    if not os.path.isdir(path):
+        if not os.path.exists(path):
+            raise InputError(str(path), expected="a file or folder", got="nothing of that name")
+        return [_unpacked(path)]
+    files = [_unpacked(Path(folder, name)) for folder, names in _walk(path) for name in names]
+    if not files:
+        raise InputError(str(path), expected="a folder with files that are not hidden", got="none")
+    return sorted(files, key=lambda file: file.relative_to(path).parts)
+
+
+def _walk(root: Path) -> Iterator[tuple[str, list[str]]]:
+    def refuse(error: OSError) -> None:
+        raise InputError(str(error.filename), expected="a readable folder", got=str(error.strerror))
+
+    for folder, subfolders, names in os.walk(root, onerror=refuse):
+        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
+        yield folder, [name for name in names if not name.startswith(".")]
+
+
+def _unpacked(path: Path) -> Path:
+    # Some archives would pass as UTF-8: a tar of text files is text with NULs between.
+    if path.name.lower().endswith(_PACKED):
+        hint = "unpack it first; of compressed files only .gz is read"
+        raise InputError(str(path), expected="text, .gz, .jsonl or .parquet", got="an archive", hint=hint)
+    return path
+
+
+def _texts(path: Path, end: bytes | None, field: str) -> Iterator[str]:
+    name = path.name.lower()
+    if name.endswith(".parquet"):
+        return _parquet_texts(path, field)
+    if name.endswith((".jsonl", ".jsonl.gz")):
+        return _jsonl_texts(path, field)
+    return _plain_texts(path, end)
+
+
+def _plain_texts(path: Path, end: bytes | None) -> Iterator[str]:
+    with _open(path) as file:
+        pieces = [(0, file.read())] if end is None else split_stream(file, end)
+        for index, (offset, piece) in enumerate(pieces):
+            yield _decode(piece, offset, f"{path}, document {index}")
+
+
+def _jsonl_texts(path: Path, field: str) -> Iterator[str]:
+    with _open(path) as file:
+        for number, (offset, line) in enumerate(split_stream(file, b"\n"), start=1):
+            where = f"{path}, line {number}"
+            if line.strip():
+                yield _json_field(_decode(line, offset, where), field, where)
+
+
+def _parquet_texts(path: Path, field: str) -> Iterator[str]:
+    for index, value in enumerate(parquet_values(path, field)):
+        yield _decode(value, 0, f"{path}, row {index} of column {field!r}")
+
+
+def split_stream(file: BufferedIOBase, end: bytes, chunk_bytes: int = CHUNK_BYTES) -> Iterator[tuple[int, bytes]]:
+    """The pieces of `file` between `end`s, each with its byte offset, as `bytes.split` gives them, but for a last
+    one that is empty or a line end. Holds one piece and one chunk."""
+    buffer, offset = bytearray(), 0
+    while chunk := file.read(chunk_bytes):
+        # An `end` may straddle two chunks; what was searched before is not searched again.
+        search = max(0, len(buffer) - len(end) + 1)
+        buffer += chunk
+        begin = 0
+        while (stop := buffer.find(end, search)) >= 0:
+            yield offset + begin, bytes(buffer[begin:stop])
+            begin = search = stop + len(end)
+        del buffer[:begin]
+        offset += begin
+    if buffer not in (b"", b"\n", b"\r\n"):
+        yield offset, bytes(buffer)
+
+
+def _decode(data: bytes, offset: int, where: str) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            "text",
+            expected="UTF-8",
+            got=f"byte 0x{data[error.start]:02x} ({error.reason})",
+            where=f"{where}, byte offset {offset + error.start}",
+            hint="convert the file to UTF-8, or leave it out",
+        ) from None
+
+
+def _json_field(line: str, field: str, where: str) -> str:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InputError("record", expected="one JSON object a line", got=str(error), where=where) from None
+    if not isinstance(record, dict):
+        raise InputError("record", expected="a JSON object", got=type(record).__name__, where=where)
+    if field not in record:
+        got = ", ".join(map(repr, record)) or "an empty object"
+        raise InputError("record", expected=f"a field {field!r}", got=got, where=where)
+    if not isinstance(record[field], str):
+        got = type(record[field]).__name__
+        raise InputError("record", expected=f"a string in field {field!r}", got=got, where=where)
+    return record[field]
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[BufferedIOBase]:
+    try:
+        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+            yield file
+    except (OSError, EOFError, zlib.error) as error:
+        got = getattr(error, "strerror", None) or str(error)
+        raise InputError(str(path), expected="a readable file", got=got) from None

@@ -1,0 +1,29 @@
+"""What all tests share: reproducible property tests, strict broadcasting, and the way to corpora kept outside."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# Read by jax when it is imported: adding a vector to a matrix must be spelled out.
+os.environ.setdefault("JAX_NUMPY_RANK_PROMOTION", "raise")
+
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=60)
+settings.load_profile("ci")
+
+SHARED = Path(__file__).parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared_path() -> Callable[[str], Path]:
+    """`shared_path("corpora/udhr/kor.txt")`: a file of the folder `shared` beside the repository, or a skip."""
+
+    def find(relative: str) -> Path:
+        path = SHARED / relative
+        if not path.exists():
+            pytest.skip(f"needs shared/{relative} beside the repository")
+        return path
+
+    return find
