@@ -10,6 +10,7 @@ from contracts.errors import InputError
 from contracts.tokenizer import Boundary, StopReason, TieBreak
 from research.tokenizers import store
 from research.tokenizers.boundaries import checked_boundary
+from research.tokenizers.ids import is_integer
 from research.tokenizers.pretokenize import pretokenizer
 from research.tokenizers.text import utf8
 from research.tokenizers.tokenizer import ByteLevelTokenizer
@@ -65,7 +66,7 @@ class BPETokenizer(ByteLevelTokenizer):
         merges = learn_merges(_checked_counts(word_counts), vocab_size - 256, min_count, tie_break)
         reached = len(merges) == vocab_size - 256
         reason: StopReason = "vocab_size reached" if reached else "no pair occurs min_count times"
-        return cls.of(Vocabulary(checked_merges(merges), pieces), boundary, Training(vocab_size, reason))
+        return cls.of(Vocabulary(checked_merges(merges), pieces), boundary, Training(int(vocab_size), reason))
 
     @classmethod
     def load(cls, path: str | Path) -> "BPETokenizer":
@@ -83,9 +84,9 @@ class BPETokenizer(ByteLevelTokenizer):
 
 
 def _check_settings(vocab_size: Any, min_count: Any, tie_break: Any, boundary: Any) -> None:
-    if type(vocab_size) is not int or vocab_size < 256:
+    if not is_integer(vocab_size) or vocab_size < 256:
         raise InputError("vocab_size", expected="an integer of at least 256 (the bytes)", got=repr(vocab_size))
-    if type(min_count) is not int or min_count < 1:
+    if not is_integer(min_count) or min_count < 1:
         raise InputError("min_count", expected="an integer of at least 1", got=repr(min_count))
     if tie_break not in ("smallest-ids", "largest-bytes"):
         raise InputError("tie_break", expected="smallest-ids or largest-bytes", got=repr(tie_break))
@@ -95,8 +96,8 @@ def _check_settings(vocab_size: Any, min_count: Any, tie_break: Any, boundary: A
 def _checked_counts(word_counts: Mapping[str, int]) -> dict[bytes, int]:
     checked = {}
     for word, count in word_counts.items():
-        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
-            raise InputError("word_counts", expected="counts >= 0", got=repr(count), where=repr(word))
+        if not word or not is_integer(count) or count < 0:
+            raise InputError("word_counts", expected="pre-tokens with counts >= 0", got=f"{word!r}: {count!r}")
         checked[utf8(word, what="word_counts")] = int(count)
     if not any(checked.values()):
         raise InputError("corpus", expected="some text to learn from", got="none")

@@ -1,4 +1,4 @@
-"""Ids as they enter from outside: any integers in range become int32; all else is refused with its position."""
+"""Ids as they enter from outside: any integers in range become int32; all else is refused, with its position."""
 
 from typing import Any
 
@@ -11,36 +11,40 @@ from contracts.tokenizer import TokenIds
 
 @contract
 def checked_ids(ids: Any, below: int) -> TokenIds:
-    """`ids` as int32, each in 0..below-1. Raises `InputError` for other dtypes, shapes and values."""
+    """`ids` as int32, each in 0..below-1. Raises `InputError` for other types, shapes and values."""
     if hasattr(ids, "__array__"):
-        return _from_array(np.asarray(ids), below)
+        return _checked_array(np.asarray(ids), below)
     try:
         values = list(ids)
     except TypeError:
         raise InputError("ids", expected="a sequence of integers", got=type(ids).__name__) from None
-    for position, value in enumerate(values):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-            raise InputError("ids", expected="integers", got=repr(value), where=f"position {position}")
-        if not 0 <= value < below:
-            raise _refused_value(value, below, position)
-    return np.array(values, np.int32)
+    return np.array([checked_id(value, below, position) for position, value in enumerate(values)], np.int32)
 
 
-def checked_id(token_id: Any, below: int) -> int:
-    """One id as an int in 0..below-1, or `InputError`."""
-    return int(checked_ids([token_id], below)[0])
+def checked_id(value: Any, below: int, position: int = 0) -> int:
+    """One id as an int in 0..below-1. Raises `InputError` for another type or value."""
+    if not is_integer(value):
+        raise InputError("ids", expected="integers", got=repr(value), where=f"position {position}")
+    if not 0 <= value < below:
+        raise _out_of_range(value, below, position)
+    return int(value)
 
 
-def _from_array(array: np.ndarray, below: int) -> np.ndarray:
+def is_integer(value: Any) -> bool:
+    """Whether `value` is a Python or numpy integer; a bool is none."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _checked_array(array: np.ndarray, below: int) -> np.ndarray:
     if array.ndim != 1 or array.dtype.kind not in "iu":
         got = f"{array.dtype} of shape {array.shape}"
         raise InputError("ids", expected="a one-dimensional array of an integer dtype", got=got)
     outside = (array < 0) | (array >= below)
     if outside.any():
         position = int(outside.argmax())
-        raise _refused_value(array[position], below, position)
+        raise _out_of_range(array[position], below, position)
     return array.astype(np.int32)
 
 
-def _refused_value(value: Any, below: int, position: int) -> InputError:
+def _out_of_range(value: Any, below: int, position: int) -> InputError:
     return InputError("ids", expected=f"ids 0..{below - 1}", got=value, where=f"position {position}")

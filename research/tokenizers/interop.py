@@ -25,7 +25,7 @@ def from_huggingface(document: dict[str, Any], path: str | Path) -> Vocabulary:
     """The text vocabulary of a `tokenizer.json`; its special tokens are left out, for they never come from text.
 
     A `Split` regex other than GPT-2's or cl100k's is read in the meaning of the `regex` module, which may differ from
-    the file's engine for characters newer than Unicode 16.
+    the file's engine for rare characters.
 
     Raises `InputError` for a normalizer, ordinary added tokens, dropout, byte fallback, another pre-tokenizer, and
     merges that do not make one new token each.

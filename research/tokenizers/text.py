@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from contracts.errors import InputError
 
 
@@ -24,14 +22,16 @@ def utf8(text: Any, what: str = "text") -> bytes:
 
 
 def raw_bytes(data: Any) -> bytes:
-    """The bytes of `bytes`, `bytearray`, a byte `memoryview` or a uint8 array; `InputError` for anything else."""
-    if isinstance(data, np.ndarray) and (data.dtype != np.uint8 or data.ndim != 1):
-        got = f"{data.dtype} of shape {data.shape}"
-        raise InputError("data", expected="a one-dimensional array of uint8", got=got)
-    if not isinstance(data, (bytes, bytearray, memoryview, np.ndarray)):
+    """The bytes of `bytes`, `bytearray`, a `memoryview` or a uint8 array; `InputError` for anything else."""
+    try:
+        view = memoryview(data)
+    except TypeError:
         hint = "encode takes a str" if isinstance(data, str) else ""
-        raise InputError("data", expected="bytes", got=type(data).__name__, hint=hint)
-    return bytes(data)
+        raise InputError("data", expected="bytes", got=type(data).__name__, hint=hint) from None
+    if view.format != "B" or view.ndim != 1:
+        got = f"items of format {view.format!r} in {view.ndim} dimensions"
+        raise InputError("data", expected="one dimension of unsigned bytes", got=got)
+    return view.tobytes()
 
 
 def strict_text(data: bytes, what: str) -> str:

@@ -5,7 +5,7 @@ The byte tokenizer is the BPE with no merges, so that encoding, decoding and ide
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from contracts.tokenizer import (
 )
 from research.tokenizers import boundaries, store
 from research.tokenizers.identity import identity
-from research.tokenizers.ids import checked_id, checked_ids
+from research.tokenizers.ids import checked_id, checked_ids, is_integer
 from research.tokenizers.text import raw_bytes, strict_text, utf8
 from research.tokenizers.vocabulary import UNTRAINED, Training, Vocabulary, frozen
 
@@ -114,14 +114,14 @@ class ByteLevelTokenizer:
         return self._encode(text, utf8(text))
 
     @contract
-    def encode_bytes(self, data: Any) -> TokenIds:
+    def encode_bytes(self, data: bytes | bytearray | memoryview | np.ndarray) -> TokenIds:
         """The ids of UTF-8 given as bytes, bytearray, memoryview or a uint8 array.
 
         Invalid UTF-8 is refused by `InputError` with the byte offset, by the byte tokenizer too: pre-tokens are made
         of characters, and what one tokenizer takes for text the other must take as well.
         """
-        data = raw_bytes(data)
-        return self._encode(strict_text(data, "data"), data)
+        raw = raw_bytes(data)
+        return self._encode(strict_text(raw, "data"), raw)
 
     def _encode(self, text: str, data: bytes) -> np.ndarray:
         pretokenizer = self.vocabulary.pretokenizer
@@ -200,11 +200,11 @@ class ByteLevelTokenizer:
 
         Raises `InputError` below 256 and above the size that there is.
         """
-        if type(text_vocab_size) is not int or not 256 <= text_vocab_size <= self.text_vocab_size:
+        if not is_integer(text_vocab_size) or not 256 <= text_vocab_size <= self.text_vocab_size:
             raise InputError(
                 "text_vocab_size", expected=f"an integer 256..{self.text_vocab_size}", got=repr(text_vocab_size)
             )
-        training = Training(text_vocab_size, "vocab_size reached") if self.stop_reason else UNTRAINED
+        training = Training(int(text_vocab_size), "vocab_size reached") if self.stop_reason else UNTRAINED
         return self.of(self.vocabulary.truncate(text_vocab_size), self.boundary, training)
 
     def save(self, path: str | Path) -> None:

@@ -23,7 +23,7 @@ _NONE = -1
 
 def count_pretokens(documents: Iterable[str], split: Callable[[str], list[str]]) -> Counter[str]:
     """How often each pre-token occurs in all documents together."""
-    if isinstance(documents, (str, bytes)):
+    if isinstance(documents, (str, bytes)) or not isinstance(documents, Iterable):
         raise InputError(
             "documents",
             expected="an iterable of texts",

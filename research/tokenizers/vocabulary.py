@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from contracts.errors import InputError
 from contracts.tokenizer import ExternalIds, Merges, StopReason
 from research.tokenizers.encode import Pair, PieceEncoder
+from research.tokenizers.ids import is_integer
 from research.tokenizers.pretokenize import Pretokenizer
 
 BYTE_VERSION = "utf8-byte-v1"
@@ -66,6 +67,14 @@ class Training:
     requested_vocab_size: int | None = None
     stop_reason: StopReason | None = None
 
+    def __post_init__(self) -> None:
+        size = self.requested_vocab_size
+        if size is not None and not (is_integer(size) and size >= 256):
+            raise InputError("requested_vocab_size", expected="None or an integer of at least 256", got=repr(size))
+        if self.stop_reason not in (None, *get_args(StopReason)):
+            expected = f"None or one of {get_args(StopReason)}"
+            raise InputError("stop_reason", expected=expected, got=repr(self.stop_reason))
+
 
 UNTRAINED = Training()
 
@@ -90,7 +99,7 @@ def _is_pair(merge: Any, below: int) -> bool:
     return (
         isinstance(merge, (list, tuple))
         and len(merge) == 2
-        and all(type(token_id) is int and 0 <= token_id < below for token_id in merge)
+        and all(is_integer(token_id) and 0 <= token_id < below for token_id in merge)
     )
 
 
@@ -105,7 +114,7 @@ def checked_external_ids(external_ids: list[int] | None, size: int) -> ExternalI
     if len(external_ids) != size:
         raise InputError("external_ids", expected=f"{size}, one for each text id", got=len(external_ids))
     for token_id, external in enumerate(external_ids):
-        if type(external) is not int or not -1 <= external < 2**31:
+        if not is_integer(external) or not -1 <= external < 2**31:
             raise InputError("external_ids", expected="ids", got=repr(external), where=f"text id {token_id}")
     return frozen(np.array(external_ids, np.int32))
 
