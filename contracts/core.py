@@ -5,28 +5,21 @@ jaxtyping is the language and does the checking of one array. What is added: dim
 came from. Under `CONTRACTS=off` the functions are left as they were written.
 """
 
-import dataclasses
 import functools
 import inspect
 import os
 import sys
-import threading
 import typing
 import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from jaxtyping import Shaped, jaxtyped
-
-from contracts.dims import Dim
+from contracts.checks import Checks, innermost_owner
 from contracts.errors import ContractError, ContractsOffWarning, InputError, ShapeError
-from contracts.explain import Bound, shape_error, spell
-from contracts.matching import Mismatch, mismatch
+from contracts.explain import spell
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Class = TypeVar("Class", bound=type)
-
-_calls = threading.local()  # .owners: the objects whose contracted methods we are inside of, outermost first
 
 
 def _read_switch() -> bool:
@@ -52,7 +45,7 @@ def contract(function: Function) -> Function:
     _refuse_undecoratable(function)
     if not ENABLED:
         return function
-    checks = _Checks(function, function.__qualname__, function)
+    checks = Checks(function, function.__qualname__, function)
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
@@ -78,135 +71,6 @@ def _refuse_undecoratable(function: Any) -> None:
     raise ShapeError(f"@contract can't check {name}: {problem}", contract=name)
 
 
-class _Checks:
-    """What one contract checks; resolved at the first call, so that decorating costs next to nothing."""
-
-    def __init__(self, spec: Callable[..., Any], name: str, place: Callable[..., Any]) -> None:
-        self.spec, self.name, self.place = spec, name, place
-
-    @functools.cached_property
-    def signature(self) -> inspect.Signature:
-        return inspect.signature(self.spec)
-
-    @functools.cached_property
-    def hints(self) -> dict[str, Any]:
-        """Parameter name (or `return`) to hint; annotations given as strings are resolved here."""
-        raw = dict(self.spec.__annotations__)
-        if any(isinstance(hint, str) for hint in raw.values()):
-            raw = typing.get_type_hints(self.spec, include_extras=True)
-        return {name: hint for name, hint in raw.items() if hint is not Any}
-
-    @functools.cached_property
-    def variadic(self) -> dict[str, Any]:
-        kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        return {p.name: p.kind for p in self.signature.parameters.values() if p.kind in kinds}
-
-    def call(
-        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], host: Any = None
-    ) -> Any:
-        """Check, call, check. Dims are those of the configs among the arguments; before them, of `host.config`."""
-        __tracebackhide__ = True
-        given = self.signature.bind(*args, **kwargs)
-        given.apply_defaults()
-        owner = given.arguments.get("self")
-        owners = _calls.__dict__.setdefault("owners", [])
-        if owner is not None:
-            owners.append(owner)
-        try:
-            with jaxtyped("context"):
-                dims = _bind_config_dims(given.arguments, host)
-                checked: list[tuple[str, Any, Any]] = []
-                for name, hint, value in self._arguments(given.arguments):
-                    failure = mismatch(value, hint)
-                    if failure:
-                        raise self._error(f"argument '{name}'", failure, dims, [*checked, (name, hint, value)], owners)
-                    checked.append((name, hint, value))
-                result = function(*args, **kwargs)
-                if "return" in self.hints:
-                    failure = mismatch(result, self.hints["return"])
-                    if failure:
-                        raise self._error("the return value", failure, dims, checked, owners)
-                return result
-        finally:
-            if owner is not None:
-                owners.pop()
-
-    def _arguments(self, arguments: dict[str, Any]) -> list[tuple[str, Any, Any]]:
-        flat: list[tuple[str, Any, Any]] = []
-        for name, value in arguments.items():
-            hint = self.hints.get(name)
-            if hint is None and name not in self.hints:
-                continue
-            if name not in self.variadic:
-                flat.append((name, hint, value))
-            elif isinstance(value, dict):
-                flat.extend((f"{name}[{key!r}]", hint, item) for key, item in value.items())
-            else:
-                flat.extend((f"{name}[{i}]", hint, item) for i, item in enumerate(value))
-        return flat
-
-    def _error(
-        self,
-        argument: str,
-        failure: Mismatch,
-        dims: dict[str, Bound],
-        checked: list[tuple[str, Any, Any]],
-        owners: list[Any],
-    ) -> ShapeError:
-        _hide_engine_frames()
-        return shape_error(
-            contract=self.name,
-            argument=argument,
-            failure=failure,
-            config_dims=dims,
-            checked=checked,
-            function=self.place,
-            spec=self.spec,
-            hints=self.hints,
-            owners=list(owners),
-        )
-
-
-class _Ghost:
-    """An array with a shape and no bytes: checking it against "V D H" binds those names in jaxtyping's scope."""
-
-    dtype = "ghost"
-
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        self.shape = shape
-
-
-@functools.cache
-def _ghost_hint(names: tuple[str, ...]) -> Any:
-    return Shaped[_Ghost, " ".join(names)]
-
-
-def _bind_config_dims(arguments: dict[str, Any], host: Any) -> dict[str, Bound]:
-    """Bind the dims of `host.config`, of `self.config` and of every config argument in the open jaxtyping scope."""
-    dims: dict[str, Bound] = {}
-    owners = [("config", getattr(owner, "config", None)) for owner in (host, arguments.get("self"))]
-    for source, config in [*owners, *arguments.items()]:
-        for dim, field in _dim_fields(config.__class__):
-            dims.setdefault(dim, Bound(getattr(config, field), f"{source}.{field}"))
-    if dims:
-        isinstance(_Ghost(tuple(bound.size for bound in dims.values())), _ghost_hint(tuple(dims)))
-    return dims
-
-
-@functools.cache
-def _dim_fields(cls: type) -> tuple[tuple[str, str], ...]:
-    """(dim name, field name) of each field annotated `Annotated[int, Dim(...)]`; none for what is no dataclass."""
-    if not dataclasses.is_dataclass(cls):
-        return ()
-    hints = typing.get_type_hints(cls, include_extras=True)
-    return tuple(
-        (mark.name, field.name)
-        for field in dataclasses.fields(cls)
-        for mark in getattr(hints[field.name], "__metadata__", ())
-        if isinstance(mark, Dim)
-    )
-
-
 def through(protocol: type, instance: Any) -> Callable[..., Any]:
     """`instance`, called under `protocol`'s contract: for somebody else's module, which need not know of us.
 
@@ -217,12 +81,11 @@ def through(protocol: type, instance: Any) -> Callable[..., Any]:
     if not ENABLED or hasattr(type(instance).__call__, "__contract__"):
         return instance
     method = type(instance).__call__
-    checks = _Checks(protocol.__call__, protocol.__name__, inspect.unwrap(method))
+    checks = Checks(protocol.__call__, protocol.__name__, inspect.unwrap(method))
 
     def checked(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        owners = getattr(_calls, "owners", None)
-        return checks.call(method, (instance, *args), kwargs, host=owners[-1] if owners else None)
+        return checks.call(method, (instance, *args), kwargs, host=innermost_owner())
 
     return checked
 
@@ -283,12 +146,3 @@ def _signature_line(function: Any, signature: inspect.Signature) -> str:
     code = function.__code__
     file = code.co_filename.replace("\\", "/").rsplit("/", 1)[-1]
     return f"{function.__name__}({', '.join(parts)}){returns}   ({file}:{code.co_firstlineno})"
-
-
-def _hide_engine_frames() -> None:
-    """Leave our frames out of JAX's filtered tracebacks, where this version of JAX lets us."""
-    traceback_util = sys.modules.get("jax._src.traceback_util")
-    register = getattr(traceback_util, "register_exclusion", None)
-    if register is not None and not getattr(_hide_engine_frames, "done", False):
-        register(__file__)
-        _hide_engine_frames.done = True  # type: ignore[attr-defined]

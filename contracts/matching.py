@@ -8,7 +8,7 @@ import functools
 import inspect
 import types
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from beartype.door import is_bearable
@@ -45,7 +45,7 @@ def mismatch(value: Any, hint: Any, path: str = "") -> Mismatch | None:
         return _union_mismatch(value, hint, path)
     items = _leaves(value, hint, origin)
     if items is None:
-        if is_bearable(value, hint):
+        if _is_unchecked_protocol(hint) or is_bearable(value, hint):
             return None
         return Mismatch(path, hint, value, f"it is a {type(value).__name__}")
     if isinstance(items, str):
@@ -54,6 +54,19 @@ def mismatch(value: Any, hint: Any, path: str = "") -> Mismatch | None:
         found = mismatch(item, item_hint, path + step)
         if found:
             return found
+    return None
+
+
+def quick_match(hint: Any) -> Callable[[Any], bool] | None:
+    """A quick yes for what most signatures consist of: one array, or an instance of a plain class.
+
+    A no says nothing about the reason; ask `mismatch`, which is also the only judge of every other hint (`None`).
+    """
+    if is_array_hint(hint):
+        explain = hint.__instancecheck_str__
+        return lambda value: not explain(value)
+    if type(hint) is type and not dataclasses.is_dataclass(hint) and not hasattr(hint, "_fields"):
+        return lambda value: isinstance(value, hint)
     return None
 
 
@@ -84,6 +97,11 @@ def _union_mismatch(value: Any, hint: Any, path: str) -> Mismatch | None:
     if value is not None and len(arrays) == 1:
         return arrays[0]  # `Segments | None`: the array is what was meant
     return Mismatch(path, hint, value, "; and ".join(failure.reason for failure in failures))
+
+
+def _is_unchecked_protocol(hint: Any) -> bool:
+    """A Protocol that Python can't check at run time: a type checker's matter, or that of `conforms`."""
+    return getattr(hint, "_is_protocol", False) and not getattr(hint, "_is_runtime_protocol", False)
 
 
 def _leaves(value: Any, hint: Any, origin: Any) -> list[tuple[str, Any, Any]] | str | None:

@@ -79,32 +79,27 @@ def _embedded() -> list[Slice]:
 
 def _path_slices(path: Path) -> list[Slice]:
     """One slice a file; the files of a folder that have equally many lines are taken as aligned line by line."""
-    if path.is_dir():
-        root, files = path, sorted(f for f in path.rglob("*") if f.is_file() and not f.name.startswith("."))
-        if not files:
-            raise InputError("corpus", expected="a folder with text files", got=f"{path}, which holds none")
-    else:
-        root, files = path.parent, [path]
-    texts = {file: tuple(document.text for document in read_documents(file)) for file in files}
+    texts: dict[Path, list[str]] = {}
+    for document in read_documents(path):
+        texts.setdefault(Path(document.source), []).append(document.text)
     lines = {file: _lines(documents) for file, documents in texts.items()}
+    root = path if path.is_dir() else path.parent
     found = []
     for file, documents in texts.items():
         if not any(documents):
-            raise InputError(
-                "corpus", expected="text", got="an empty file", where=str(file), hint="remove it, or name the others"
-            )
-        peers = [other for other in files if other.parent == file.parent]
-        aligned = len(peers) > 1 and len(lines[file]) > 1 and all(len(lines[o]) == len(lines[file]) for o in peers)
-        units = lines[file] if aligned else documents
-        name = file.relative_to(root).as_posix()
-        name = re.sub(r"\.(txt|jsonl|parquet|gz|txt\.gz|jsonl\.gz)$", "", name)
-        group = file.parent.name or root.name or "corpus"
-        found.append(Slice(name, group, units, " " if aligned else "\n", units if aligned else documents, aligned))
+            hint = "remove it, or name the others"
+            raise InputError("corpus", expected="text", got="an empty file", where=str(file), hint=hint)
+        peers = [len(lines[other]) for other in texts if other.parent == file.parent]
+        aligned = len(peers) > 1 and len(set(peers)) == 1 and peers[0] > 1
+        units = lines[file] if aligned else tuple(documents)
+        name = re.sub(r"(\.txt|\.jsonl|\.parquet)?(\.gz)?$", "", file.relative_to(root).as_posix())
+        group = file.parent.resolve().name or "corpus"
+        found.append(Slice(name, group, units, " " if aligned else "\n", units, aligned))
     return found
 
 
-def _lines(documents: tuple[str, ...]) -> tuple[str, ...]:
+def _lines(documents: list[str]) -> tuple[str, ...]:
     """The lines of a one-document file, or the documents of a file that has several."""
     if len(documents) != 1:
-        return documents
+        return tuple(documents)
     return tuple(documents[0].removesuffix("\n").split("\n"))

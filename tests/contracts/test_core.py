@@ -163,6 +163,16 @@ def test_dims_come_from_any_argument_that_is_a_config():
         f(Config(d_model=4), hidden(1, 1, 3))
 
 
+def test_a_protocol_that_python_can_not_check_is_left_to_the_type_checker():
+    @contract
+    def f(layer: Layer, x: Row) -> Row:
+        return x
+
+    f(object(), np_row(2, 3))
+    with pytest.raises(ShapeError, match="argument 'x'"):
+        f(object(), np_row(2))
+
+
 def test_a_union_arm_may_be_missing_from_a_return():
     @contract
     def f(x: Row) -> tuple[Row, Row]:

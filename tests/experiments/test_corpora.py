@@ -38,6 +38,12 @@ def test_files_with_other_line_counts_are_whole_documents(tmp_path):
     assert second.documents == ("only\n",)
 
 
+def test_a_file_alone_in_its_folder_is_aligned_with_nothing(tmp_path):
+    folder = write(tmp_path / "mine", a="one\ntwo\n")
+    write(tmp_path / "mine" / "below", b="one\ntwo\n")
+    assert [cut.aligned for cut in slices([folder])] == [False, False]
+
+
 @pytest.mark.parametrize("name", ["en", "eng_Latn", "pydocs.en", "english-web"])
 def test_english_is_known_by_its_name(tmp_path, name):
     folder = write(tmp_path / "mine", **{name: "x\n", "other": "y\n", "bengali": "z\n"})
