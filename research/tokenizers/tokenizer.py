@@ -152,9 +152,8 @@ class ByteLevelTokenizer:
         """For screens only, not to be encoded again: `<|doc|>` for a protocol token, U+FFFD for broken UTF-8."""
         shown = {token_id: f"<|{name}|>".encode() for name, token_id in self.protocol.items()}
         tokens = self.vocabulary.tokens
-        return b"".join(
-            shown.get(token_id) or tokens[token_id] for token_id in checked_ids(ids, self.vocab_size).tolist()
-        ).decode("utf-8", errors="replace")
+        parts = [shown.get(token_id) or tokens[token_id] for token_id in checked_ids(ids, self.vocab_size).tolist()]
+        return b"".join(parts).decode("utf-8", errors="replace")
 
     def _join(self, ids: np.ndarray) -> bytes:
         protocol = ids >= self.text_vocab_size

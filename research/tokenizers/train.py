@@ -1,4 +1,4 @@
-"""Learns merges from counted pre-tokens; nothing else of a corpus matters, so repeating a text costs nothing.
+"""Learns merges from counted pre-tokens; nothing else of a corpus matters, so a repeated text merges no slower.
 
 Every adjacent position of a pair counts, weighted by how often its pre-token occurs. Merging a pair touches only the
 places where it stands, and the counts of its neighbours there.
@@ -45,8 +45,7 @@ def learn_merges(
     """At most `limit` merges, the most frequent pair first, until no pair occurs `min_count` times.
 
     A merge takes its pair from left to right, so three equal ids become a pair and a rest. Ties go to the smallest
-    (left id, right id), as in Hugging Face and rustbpe with byte ids; or to the largest (left bytes, right bytes), as
-    in the reference fixtures of Stanford's CS336.
+    (left id, right id), as in rustbpe, or to the largest (left bytes, right bytes), as in Stanford's CS336.
     """
     chains = _Chains(word_counts)
     precedence = _Precedence(tie_break)

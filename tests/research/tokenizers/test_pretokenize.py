@@ -35,6 +35,12 @@ def test_cl100k_cuts_numbers_by_three_and_ignores_case():
     assert PATTERNS["cl100k"].split("12345 IT'S\n\nnew") == ["123", "45", " IT", "'S", "\n\n", "new"]
 
 
+def test_cl100k_takes_the_long_s_for_an_s_and_the_last_spaces_for_one_piece():
+    assert PATTERNS["cl100k"].split("x'ſy") == ["x", "'ſ", "y"]
+    assert PATTERNS["cl100k"].split("a\n  ") == ["a", "\n  "]
+    assert PATTERNS["cl100k"].split("a\n  b") == ["a", "\n", " ", " b"]
+
+
 def test_gpt2_digits_sets_each_digit_apart():
     assert PATTERNS["gpt2-digits"].split("in  12 x") == ["in", "  ", "1", "2", " x"]
 
