@@ -17,7 +17,7 @@ from jaxtyping import Shaped, jaxtyped
 from contracts.dims import Dim
 from contracts.errors import ShapeError
 from contracts.explain import Bound, shape_error
-from contracts.matching import Mismatch, mismatch, quick_match
+from contracts.matching import Mismatch, has_expression, mismatch, quick_match
 
 _calls = threading.local()  # .owners: the objects whose contracted methods we are inside of, outermost first
 
@@ -43,7 +43,12 @@ class Checks:
         """Parameter name (or `return`) to hint; annotations given as strings are resolved here."""
         raw = dict(self.spec.__annotations__)
         if any(isinstance(hint, str) for hint in raw.values()):
-            raw = typing.get_type_hints(self.spec, include_extras=True)
+            try:
+                raw = typing.get_type_hints(self.spec, include_extras=True)
+            except NameError as error:
+                raise ShapeError(
+                    f"@contract can't check {self.name}: {error}, in an annotation that is a string", contract=self.name
+                ) from None
         return {name: hint for name, hint in raw.items() if hint is not Any}
 
     @functools.cached_property
@@ -56,7 +61,10 @@ class Checks:
     ) -> Any:
         """Check, call, check. Dims are those of the configs among the arguments; before them, of `host.config`."""
         __tracebackhide__ = True
-        given = self._given(args, kwargs)
+        try:
+            given = self._given(args, kwargs)
+        except TypeError:
+            return function(*args, **kwargs)  # raises Python's own error, which names the function
         owner = given.get("self")
         owners = _calls.__dict__.setdefault("owners", [])
         if owner is not None:
@@ -106,6 +114,7 @@ class Checks:
         return None if match is not None and match(value) else mismatch(value, hint)
 
     def _arguments(self, arguments: dict[str, Any]) -> list[tuple[str, Any, Any]]:
+        """(name, hint, value) of each value to check; those with expressions such as `2*d` last, when `d` is bound."""
         flat: list[tuple[str, Any, Any]] = []
         for name, value in arguments.items():
             hint = self.hints.get(name)
@@ -117,7 +126,12 @@ class Checks:
                 flat.extend((f"{name}[{key!r}]", hint, item) for key, item in value.items())
             else:
                 flat.extend((f"{name}[{i}]", hint, item) for i, item in enumerate(value))
-        return flat
+        return sorted(flat, key=lambda item: id(item[1]) in self.late) if self.late else flat
+
+    @functools.cached_property
+    def late(self) -> frozenset[int]:
+        """The hints that hold an expression over other dims, and so can only be checked once those are bound."""
+        return frozenset(id(hint) for hint in self.hints.values() if has_expression(hint))
 
     def _error(
         self,

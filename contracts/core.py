@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from contracts.checks import Checks, innermost_owner
 from contracts.errors import ContractError, ContractsOffWarning, InputError, ShapeError
 from contracts.explain import spell
+from contracts.matching import ambiguity
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Class = TypeVar("Class", bound=type)
@@ -67,8 +68,9 @@ def _refuse_undecoratable(function: Any) -> None:
     elif inspect.isgeneratorfunction(function):
         problem = "it is a generator: what it yields is checked by nobody; contract a function that returns one item"
     else:
-        return
-    raise ShapeError(f"@contract can't check {name}: {problem}", contract=name)
+        problem = next(filter(None, map(ambiguity, function.__annotations__.values())), "")
+    if problem:
+        raise ShapeError(f"@contract can't check {name}: {problem}", contract=name)
 
 
 def through(protocol: type, instance: Any) -> Callable[..., Any]:

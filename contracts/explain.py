@@ -4,7 +4,6 @@ Everything here runs only after a contract broke, so it may be slow and must nev
 """
 
 import contextlib
-import dataclasses
 import re
 import sys
 import typing
@@ -12,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from contracts.errors import ShapeError
-from contracts.matching import Mismatch, array_leaves, is_array_hint
+from contracts.matching import Mismatch, array_hints, array_leaves, is_array_hint, is_pytree_hint
 
 
 class Bound(NamedTuple):
@@ -26,6 +25,12 @@ def spell(hint: Any) -> str:
     """A hint as text that is the same on every machine: `Float["B T D"]`, `Int32["B T"] | None`."""
     if is_array_hint(hint):
         return f'{hint.dtype.__name__}["{hint.dim_str}"]'
+    if is_pytree_hint(hint):
+        return (
+            f"PyTree[{spell(hint.leaftype)}]"
+            if hint.structure is None
+            else f"PyTree[{spell(hint.leaftype)}, {hint.structure!r}]"
+        )
     if hint is None or hint is type(None):
         return "None"
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
@@ -60,6 +65,8 @@ def shape_error(
     dims = dict(config_dims)
     for name, hint, value in checked:
         for path, leaf_hint, leaf in array_leaves(value, hint, name):
+            if leaf is failure.value:
+                break  # what the failing array would have bound is no reason
             for dim, bound in _axes(leaf_hint, leaf, path):
                 dims.setdefault(dim, bound)
     used = {word for hint in hints.values() for word in _dim_words(hint)}
@@ -88,11 +95,7 @@ def shape_error(
 
 def _dim_words(hint: Any) -> list[str]:
     """Every axis name that `hint` mentions, those inside expressions such as `2*D` too."""
-    if is_array_hint(hint):
-        return re.findall(r"[A-Za-z]\w*", hint.dim_str)
-    if (isinstance(hint, type) and dataclasses.is_dataclass(hint)) or hasattr(hint, "_fields"):
-        return [word for field in typing.get_type_hints(hint).values() for word in _dim_words(field)]
-    return [word for argument in typing.get_args(hint) for word in _dim_words(argument)]
+    return [word for array in array_hints(hint) for word in re.findall(r"[A-Za-z]\w*", array.dim_str)]
 
 
 def show(value: Any) -> str:

@@ -6,6 +6,8 @@ beartype samples one item of a list and no field of a NamedTuple, so a bad leaf 
 import dataclasses
 import functools
 import inspect
+import itertools
+import sys
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,13 +31,66 @@ def is_array_hint(hint: Any) -> bool:
     return isinstance(hint, type) and issubclass(hint, AbstractArray)
 
 
+def array_hints(hint: Any) -> Iterator[Any]:
+    """Every array hint that `hint` mentions, in containers and unions too."""
+    if is_array_hint(hint):
+        yield hint
+    elif is_pytree_hint(hint):
+        yield from array_hints(hint.leaftype)
+    elif isinstance(hint, type) and (dataclasses.is_dataclass(hint) or hasattr(hint, "_fields")):
+        for _, field_hint in _field_hints(hint):
+            yield from array_hints(field_hint)
+    else:
+        for argument in typing.get_args(hint):
+            yield from array_hints(argument)
+
+
+def has_expression(hint: Any) -> bool:
+    """Whether an axis of `hint` is an expression over other dims: `Float[Array, "2*d"]`."""
+    words = (word.lstrip("#*?_") for array in array_hints(hint) for word in array.dim_str.split())
+    return any(word and word != "..." and not word.isidentifier() and not word.isdigit() for word in words)
+
+
+def ambiguity(hint: Any) -> str:
+    """What in `hint` could not be decided by looking at one array; empty if nothing."""
+    for array in array_hints(hint):
+        if "{" in array.dim_str:
+            return f'"{array.dim_str}": bind the dim by a config, Annotated[int, Dim(...)], instead of an f-string'
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        arms = [arm for arm in typing.get_args(hint) if is_array_hint(arm)]
+        for first, second in itertools.combinations(arms, 2):
+            if first.dim_str != second.dim_str and not _are_disjoint(first, second):
+                return f'"{first.dim_str}" or "{second.dim_str}": one array can be both; tell them by rank or dtype'
+    return next(filter(None, map(ambiguity, typing.get_args(hint))), "")
+
+
+def _are_disjoint(first: Any, second: Any) -> bool:
+    """Whether no array can satisfy both hints: other dtypes, another rank, or another fixed size on an axis."""
+    if first.dtypes != second.dtypes and not set(map(str, first.dtypes)) & set(map(str, second.dtypes)):
+        return True
+    if first.index_variadic is not None or second.index_variadic is not None:
+        return False
+    words = list(zip(first.dim_str.split(), second.dim_str.split(), strict=False))
+    sizes_differ = any(a.isdigit() and b.isdigit() and a != b for a, b in words)
+    return len(first.dims) != len(second.dims) or sizes_differ
+
+
+def is_pytree_hint(hint: Any) -> bool:
+    """Whether `hint` is a jaxtyping tree such as `PyTree[Float[Array, "..."]]`."""
+    return (
+        isinstance(hint, type) and hasattr(hint, "leaftype") and hasattr(hint, "structure")
+    )  # PyTree would import jax
+
+
 def mismatch(value: Any, hint: Any, path: str = "") -> Mismatch | None:
     """The first leaf of `value` that breaks `hint`, or `None`. Axis names are those of the open jaxtyping scope."""
     if is_array_hint(hint):
         reason = hint.__instancecheck_str__(value)
-        return Mismatch(path, hint, value, _plain(reason, value)) if reason else None
+        return Mismatch(path, hint, value, _plain(reason, hint, value)) if reason else None
     if hint is Any or hint is inspect.Parameter.empty:
         return None
+    if is_pytree_hint(hint):
+        return _pytree_mismatch(value, hint, path)
     if hint is None or hint is type(None):
         return None if value is None else Mismatch(path, None, value, "it is not None")
     origin = typing.get_origin(hint)
@@ -84,6 +139,20 @@ def array_leaves(value: Any, hint: Any, path: str = "") -> Iterator[tuple[str, A
     items = _leaves(value, hint, typing.get_origin(hint))
     for step, item, item_hint in items if isinstance(items, list) else []:
         yield from array_leaves(item, item_hint, path + step)
+
+
+def _pytree_mismatch(value: Any, hint: Any, path: str) -> Mismatch | None:
+    """jaxtyping judges the tree; the first leaf that fails is looked for afterwards, to be named."""
+    if value is None:
+        return Mismatch(path, hint, value, "it is None, a tree without leaves: say `| None` where that is meant")
+    if isinstance(value, hint):
+        return None
+    tree_util = sys.modules["jax"].tree_util
+    for keys, leaf in tree_util.tree_leaves_with_path(value):
+        failure = mismatch(leaf, hint.leaftype, path + tree_util.keystr(keys))
+        if failure:
+            return failure
+    return Mismatch(path, hint, value, f"its structure is not the {hint.structure} of the trees before it")
 
 
 def _union_mismatch(value: Any, hint: Any, path: str) -> Mismatch | None:
@@ -138,7 +207,7 @@ def _field_hints(cls: type) -> tuple[tuple[str, Any], ...]:
     return tuple((name, hints[name]) for name in names if name in hints)
 
 
-def _plain(reason: str, value: Any) -> str:
+def _plain(reason: str, hint: Any, value: Any) -> str:
     """jaxtyping's reason in the words of the error, with the remedy where there is a usual one."""
     if "not an instance of the underlying array type" in reason:
         kind = type(value).__name__
@@ -148,7 +217,11 @@ def _plain(reason: str, value: Any) -> str:
             "ShapeDtypeStruct": ": call through jax.eval_shape",
             "ndarray": ": pass it through jnp.asarray",
         }.get(kind, "")
-        wanted = reason.rsplit(" ", 1)[-1].strip("<>'").rsplit(".", 1)[-1]
+        wanted = hint.array_type.__name__.rsplit(".", 1)[-1]  # jax.Array calls itself jaxlib._jax.Array
         return f"it is a {kind}, not a {wanted}{remedy}"
-    reason = reason.replace("this array has dtype", "its dtype is").replace(" as expected by the type hint", "")
-    return reason.replace("this array has", "it has").replace(" expected by the type hint", " that the contract names")
+    if "has dtype" in reason:
+        return f"its dtype is {value.dtype}, not {hint.dtype.__name__}"
+    if "dimensions, not the" in reason:
+        rank = len(value.shape)
+        return f"it has {rank} {'axis' if rank == 1 else 'axes'}, not the {len(hint.dims)} that the contract names"
+    return reason
