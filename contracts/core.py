@@ -9,6 +9,7 @@ import functools
 import inspect
 import os
 import sys
+import types
 import typing
 import warnings
 from collections.abc import Callable
@@ -110,24 +111,7 @@ def conforms(implementation: Class, protocol: type) -> Class:
 
 def _compare(implementation: type, protocol: type, expected: Any, got: Any) -> None:
     want, have = inspect.signature(expected), inspect.signature(got)
-    names = list(want.parameters)
-    extra = [p for p in list(have.parameters.values())[len(names) :] if p.default is p.empty and p.kind < p.VAR_KEYWORD]
-    problem = ""
-    if list(have.parameters)[: len(names)] != names:
-        problem = "the parameters differ"
-    elif extra:
-        problem = f"parameter '{extra[0].name}' has no default, and nobody passes it"
-    for name in [] if problem else [*names, "return"]:
-        theirs = have.parameters[name].annotation if name != "return" else have.return_annotation
-        ours = want.parameters[name].annotation if name != "return" else want.return_annotation
-        if (
-            theirs is not inspect.Parameter.empty
-            and ours is not inspect.Parameter.empty
-            and spell(theirs) != spell(ours)
-        ):
-            what = f"parameter '{name}'" if name != "return" else "the return value"
-            problem = f"{what} is {spell(theirs)}, not {spell(ours)}"
-            break
+    problem = _difference(want, have)
     if problem:
         raise ShapeError(
             f"{implementation.__name__} does not conform to {protocol.__name__}: {problem}\n"
@@ -135,6 +119,35 @@ def _compare(implementation: type, protocol: type, expected: Any, got: Any) -> N
             f"  expected  {_signature_line(expected, want)}",
             contract=protocol.__name__,
         )
+
+
+def _difference(want: inspect.Signature, have: inspect.Signature) -> str:
+    """The first way in which `have` can't stand in for `want`; an implementation may take more and return less."""
+    names = list(want.parameters)
+    if list(have.parameters)[: len(names)] != names:
+        return "the parameters differ"
+    for parameter in list(have.parameters.values())[len(names) :]:
+        if parameter.default is parameter.empty and parameter.kind < parameter.VAR_KEYWORD:
+            return f"parameter '{parameter.name}' has no default, and nobody passes it"
+    for name in names:
+        takes, asked = have.parameters[name].annotation, want.parameters[name].annotation
+        if not _is_open(takes, asked) and not _arms(asked) <= _arms(takes):
+            return f"parameter '{name}' is {spell(takes)}, not {spell(asked)}"
+    gives, wanted = have.return_annotation, want.return_annotation
+    if not _is_open(gives, wanted) and not _arms(gives) <= _arms(wanted):
+        return f"the return value is {spell(gives)}, not {spell(wanted)}"
+    return ""
+
+
+def _is_open(*annotations: Any) -> bool:
+    """Whether one of the two says nothing."""
+    return any(annotation is inspect.Parameter.empty or annotation is Any for annotation in annotations)
+
+
+def _arms(hint: Any) -> set[str]:
+    """The alternatives of a union, spelled; a hint that is no union is its only alternative."""
+    is_union = typing.get_origin(hint) in (typing.Union, types.UnionType)
+    return set(map(spell, typing.get_args(hint))) if is_union else {spell(hint)}
 
 
 def _signature_line(function: Any, signature: inspect.Signature) -> str:

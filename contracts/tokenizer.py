@@ -107,8 +107,8 @@ class Tokenizer(Protocol):
     def encode_bytes(self, data: bytes) -> TokenIds:
         """The ids of raw UTF-8 bytes; never a protocol id."""
 
-    def decode_bytes(self, ids: TokenIds) -> bytes:
+    def decode_bytes(self, ids: IdsLike) -> bytes:
         """The bytes of text ids; a protocol id is refused."""
 
-    def decode_text(self, ids: TokenIds) -> str:
+    def decode_text(self, ids: IdsLike) -> str:
         """`decode_bytes`, then strict UTF-8."""

@@ -18,6 +18,8 @@ from jaxtyping import Array, Float, Int32, PRNGKeyArray, PyTree
 from contracts.core import conforms, contract, through
 from contracts.dims import Dim
 from contracts.errors import ContractError, ShapeError
+from contracts.tokenizer import Tokenizer
+from research.tokenizers import BPETokenizer, ByteTokenizer
 
 D = Dim("D", "model width")
 Hidden = Float[Array, "B T D"]
@@ -327,6 +329,27 @@ def test_a_class_with_other_shapes_does_not_conform():
 
     with pytest.raises(ShapeError, match=r"parameter 'x' is Float\[\"B T\"\], not Float\[\"B T D\"\]"):
         conforms(Wrong, Layer)
+
+
+def test_a_class_that_takes_more_and_returns_less_conforms():
+    class Wide(Protocol):
+        def __call__(self, x: Hidden) -> Hidden | None: ...
+
+    class Able:
+        def __call__(self, x: Hidden | Row, scale: float = 1.0) -> Hidden: ...
+
+    conforms(Able, Wide)
+
+    class Demanding:
+        def __call__(self, x: Hidden, scale: float) -> Hidden: ...
+
+    with pytest.raises(ShapeError, match="parameter 'scale' has no default"):
+        conforms(Demanding, Wide)
+
+
+def test_our_tokenizers_conform_to_the_protocol():
+    conforms(ByteTokenizer, Tokenizer)
+    conforms(BPETokenizer, Tokenizer)
 
 
 def test_a_class_without_the_method_does_not_conform():
