@@ -1,6 +1,7 @@
 """The specs as data: canonical JSON and its digest, which go into every manifest.
 
-Documentation and line numbers are left out, so that only a change of meaning changes the digest.
+Documentation and line numbers are left out, so that only a change of meaning changes the digest; what the change
+breaks is for `contracts.difference` to say.
 """
 
 import dataclasses
@@ -9,19 +10,31 @@ import importlib
 import inspect
 import json
 import typing
+from collections.abc import Iterable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
-from contracts.dims import Dim
+from contracts.dims import Dim, bound_fields
 from contracts.explain import spell
 from contracts.matching import is_array_hint
 
-SPEC_MODULES = ("contracts.tokenizer", "contracts.stream", "contracts.decoder", "contracts.results")
+SPEC_MODULES = (
+    "contracts.tokenizer",
+    "contracts.stream",
+    "contracts.decoder",
+    "contracts.parameters",
+    "contracts.measures",
+    "contracts.results",
+)
 
 
-def specification() -> dict[str, Any]:
-    """Every dim, alias, dataclass and protocol of the specs, by module."""
-    return {name: _module(importlib.import_module(name)) for name in SPEC_MODULES}
+def specification(modules: Iterable[str] = SPEC_MODULES) -> dict[str, Any]:
+    """Every dim, alias, set of choices, table, dataclass and protocol of the specs, by module.
+
+    A dataclass is field to `{"type", "dim", "default"}`, a protocol member to member: `{"type"}` of an attribute,
+    `{"takes", "returns"}` of a method, where each argument is `[name, type]` or `[name, type, default]`.
+    """
+    return {name: _module(importlib.import_module(name)) for name in modules}
 
 
 def canonical_json(data: Any) -> str:
@@ -34,42 +47,88 @@ def digest(data: Any) -> str:
     return hashlib.sha256(canonical_json(data).encode()).hexdigest()
 
 
+def protocols_of(module: ModuleType) -> dict[str, type]:
+    """The protocols that `module` defines, by name."""
+    return {name: cls for name, cls in _classes(module) if getattr(cls, "_is_protocol", False)}
+
+
+def members(protocol: type) -> dict[str, Any]:
+    """Name to function (of a method or property) or annotation (of an attribute): all that `protocol` asks for."""
+    found: dict[str, Any] = {}
+    for base in reversed(protocol.__mro__):
+        if base is typing.Protocol or not getattr(base, "_is_protocol", False):
+            continue
+        found |= inspect.get_annotations(base)
+        found |= {name: member for name, member in vars(base).items() if _is_asked_for(name, member)}
+    return found
+
+
+def _is_asked_for(name: str, member: Any) -> bool:
+    is_public = name == "__call__" or not name.startswith("_")
+    return is_public and (inspect.isfunction(member) or isinstance(member, property))
+
+
+def _classes(module: ModuleType) -> Iterator[tuple[str, type]]:
+    for name, value in vars(module).items():
+        if inspect.isclass(value) and value.__module__ == module.__name__ and not is_array_hint(value):
+            yield name, value
+
+
 def _module(module: ModuleType) -> dict[str, Any]:
-    found: dict[str, Any] = {"dims": [], "aliases": {}, "dataclasses": {}, "protocols": {}}
+    found: dict[str, Any] = {"dims": [], "aliases": {}, "choices": {}, "tables": {}}
     for name, value in vars(module).items():
         if isinstance(value, Dim):
             found["dims"].append(value.name)
         elif is_array_hint(value):
             found["aliases"][name] = spell(value)
-        elif inspect.isclass(value) and value.__module__ == module.__name__:
-            if dataclasses.is_dataclass(value):
-                found["dataclasses"][name] = _fields(value)
-            elif typing.is_typeddict(value) or getattr(value, "_is_protocol", False):
-                found["protocols"][name] = _methods(value)
+        elif typing.get_origin(value) is typing.Literal:
+            found["choices"][name] = [repr(choice) for choice in typing.get_args(value)]
+        elif name.isupper() and isinstance(value, Mapping):
+            found["tables"][name] = _plain(value)
+    found["dims"].sort()
+    found["dataclasses"] = {name: _fields(cls) for name, cls in _classes(module) if dataclasses.is_dataclass(cls)}
+    found["protocols"] = {
+        name: {member: _member(value) for member, value in members(protocol).items()}
+        for name, protocol in protocols_of(module).items()
+    }
     return found
 
 
-def _fields(cls: type) -> dict[str, str]:
+def _plain(value: Any) -> Any:
+    """Mappings and tuples as JSON has them."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _fields(cls: type) -> dict[str, dict[str, str]]:
     hints = typing.get_type_hints(cls, include_extras=True)
-    spelled = {}
+    dims = {field: dim for dim, field in bound_fields(cls).items()}
+    found = {}
     for field in dataclasses.fields(cls):
-        marks = [mark.name for mark in getattr(hints[field.name], "__metadata__", ()) if isinstance(mark, Dim)]
-        default = "" if field.default is dataclasses.MISSING else f" = {field.default!r}"
-        spelled[field.name] = spell(hints[field.name]) + "".join(f" as {mark}" for mark in marks) + default
-    return spelled
+        found[field.name] = {"type": spell(hints[field.name])}
+        if field.name in dims:
+            found[field.name]["dim"] = dims[field.name]
+        if field.default is not dataclasses.MISSING:
+            found[field.name]["default"] = repr(field.default)
+        elif field.default_factory is not dataclasses.MISSING:
+            found[field.name]["default"] = f"{spell(field.default_factory)}()"
+    return found
 
 
-def _methods(protocol: type) -> dict[str, str]:
-    spelled = {}
-    for name, member in vars(protocol).items():
-        function = member.fget if isinstance(member, property) else member
-        if inspect.isfunction(function) and (name == "__call__" or not name.startswith("_")):
-            signature = inspect.signature(function)
-            parts = [
-                f"{p.name}: {_annotation(p.annotation)}" for p in signature.parameters.values() if p.name != "self"
-            ]
-            spelled[name] = f"({', '.join(parts)}) -> {_annotation(signature.return_annotation)}"
-    return spelled
+def _member(member: Any) -> dict[str, Any]:
+    if isinstance(member, property):
+        return {"type": _annotation(inspect.signature(member.fget).return_annotation)}  # type: ignore[arg-type]
+    if not inspect.isfunction(member):
+        return {"type": _annotation(member)}
+    signature = inspect.signature(member)
+    arguments = [parameter for name, parameter in signature.parameters.items() if name != "self"]
+    return {"takes": [_argument(each) for each in arguments], "returns": _annotation(signature.return_annotation)}
+
+
+def _argument(parameter: inspect.Parameter) -> list[str]:
+    argument = [parameter.name, _annotation(parameter.annotation)]
+    return argument if parameter.default is parameter.empty else [*argument, repr(parameter.default)]
 
 
 def _annotation(annotation: Any) -> str:

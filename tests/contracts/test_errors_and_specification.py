@@ -1,12 +1,16 @@
 """Errors are one line for a person; the specification is data whose digest follows meaning and nothing else."""
 
+import importlib
 import pickle
+from pathlib import Path
 
 import pytest
 
+import contracts
 from contracts.decoder import DecoderConfig
+from contracts.dims import Dim
 from contracts.errors import ContractError, InputError, ShapeError
-from contracts.specification import canonical_json, digest, specification
+from contracts.specification import SPEC_MODULES, canonical_json, digest, protocols_of, specification
 
 
 def test_bad_input_is_one_line_whatever_came():
@@ -37,8 +41,27 @@ def test_every_conflict_of_a_config_is_reported_at_once():
 def test_the_specification_holds_the_decoders_words():
     decoder = specification()["contracts.decoder"]
     assert decoder["aliases"]["Hidden"] == 'Float["B T D"]'
-    assert decoder["dataclasses"]["DecoderConfig"]["d_model"].startswith("int as D")
-    assert decoder["protocols"]["Mixer"]["__call__"].endswith('-> Float["B T D"]')
+    assert decoder["dataclasses"]["DecoderConfig"]["d_model"] == {"type": "int", "dim": "D", "default": "256"}
+    assert decoder["protocols"]["Mixer"]["config"] == {"type": "DecoderConfig"}
+    call = decoder["protocols"]["LanguageModel"]["__call__"]
+    assert call["takes"][:2] == [["tokens", 'Int32["B T"]'], ["segments", 'Int32["B T"] | None', "None"]]
+    assert call["returns"] == 'Float32["B T V"]'
+
+
+def test_the_specification_holds_what_ids_and_weights_depend_on():
+    spec = specification()
+    assert spec["contracts.tokenizer"]["tables"]["PROTOCOL_NAMES"]["separate"] == ["bos", "eos"]
+    assert spec["contracts.tokenizer"]["choices"]["TieBreak"] == ["'smallest-ids'", "'largest-bytes'"]
+    assert spec["contracts.parameters"]["tables"]["PARAMETERS"]["blocks.*.mixer.query.kernel"] == "D H*K"
+
+
+def test_every_module_of_contracts_that_declares_something_is_a_spec():
+    for path in sorted(Path(contracts.__file__).parent.glob("*.py")):
+        name = f"contracts.{path.stem}"
+        module = importlib.import_module(name)
+        declares = [value for value in vars(module).values() if isinstance(value, Dim)] + list(protocols_of(module))
+        if path.stem != "__init__" and declares:
+            assert name in SPEC_MODULES, f"{name} declares {declares}"
 
 
 def test_the_digest_changes_with_an_alias_and_not_with_the_order_of_keys():
