@@ -1,6 +1,6 @@
 """Reading documents, and the corpus that ships with the package."""
 
-from research.text.documents import Document, corpus_digest, read_documents
+from research.text.documents import Document, corpus_digest, read_documents, source_files
 from research.text.embedded import (
     LANGUAGES,
     EmbeddedText,
@@ -23,4 +23,5 @@ __all__ = [
     "formatted_documents",
     "parallel_documents",
     "read_documents",
+    "source_files",
 ]

@@ -60,7 +60,7 @@ def read_documents(
     if per_line:
         separator = "\n"
     end = None if separator is None else encode_utf8(separator, where="the separator")
-    files = [file for path in paths for file in _files(Path(path))]
+    files = [file for path in paths for file in source_files(path)]
     return (Document(text, str(file), index) for file in files for index, text in enumerate(_texts(file, end, field)))
 
 
@@ -90,7 +90,9 @@ def corpus_digest(documents: Iterable[str | Document]) -> str:
     return digest.hexdigest()
 
 
-def _files(path: Path) -> list[Path]:
+def source_files(path: str | os.PathLike[str]) -> list[Path]:
+    """The files that `read_documents(path)` reads, in its order; `InputError` where there is none."""
+    path = Path(path)
     if not os.path.isdir(path):
         if not os.path.exists(path):
             raise InputError(str(path), expected="a file or folder", got="nothing of that name")
