@@ -61,8 +61,9 @@ class Row:
         return ""
 
     def to_json(self) -> str:
-        """One line of `rows.jsonl`."""
-        return json.dumps(asdict(self), ensure_ascii=False, allow_nan=False)
+        """One line of `rows.jsonl`; what is `None` is left out."""
+        kept = {name: value for name, value in asdict(self).items() if value is not None}
+        return json.dumps(kept, ensure_ascii=False, allow_nan=False)
 
     @classmethod
     def from_json(cls, line: str, where: str = "") -> "Row":
