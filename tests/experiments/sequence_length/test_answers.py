@@ -16,7 +16,7 @@ from experiments.sequence_length.measure import findings
 from experiments.sequence_length.parity import Parity, yardstick_of
 from experiments.sequence_length.texts import text_of
 from research.measures import Ratio
-from research.tokenizers import BPETokenizer, ByteTokenizer
+from research.tokenizers import BPETokenizer, ByteTokenizer, load_tokenizer
 
 QUICK = partial(SequenceLength, vocab_sizes=(300, 400), resamples=100)
 
@@ -263,3 +263,17 @@ def test_vocabularies_of_technical_prose_order_flores_as_measured_elsewhere(shar
         assert (middle > worst).all()
     assert (density["alone", "kor_Hang"] < 1.05).all()
     assert density["alone", "kor_Hang"][-1] / density["joint", "kor_Hang"][-1] < 0.4
+
+
+@pytest.mark.parametrize(
+    ("indent", "bytes_ratio", "gpt2_ratio", "smollm2_ratio"), [(8, 3.05, 6.56, 1.21), (2, 1.60, 2.51, 1.21)]
+)
+def test_indentation_costs_what_the_tokenizer_makes_of_it(shared_path, indent, bytes_ratio, gpt2_ratio, smollm2_ratio):
+    catalogue = json.loads(shared_path("corpora/json/citm_catalog.json").read_text(encoding="utf-8"))
+    first_four = dict(list(catalogue.items())[:4])
+    compact = json.dumps(first_four, separators=(",", ":"), ensure_ascii=False)
+    indented = json.dumps(first_four, indent=indent, ensure_ascii=False)
+    assert len(indented.encode()) / len(compact.encode()) == pytest.approx(bytes_ratio, abs=0.005)
+    for folder, ratio in (("gpt2", gpt2_ratio), ("smollm2_17b", smollm2_ratio)):
+        tokenizer = load_tokenizer(shared_path(f"tokenizers/{folder}/tokenizer.json"))
+        assert len(tokenizer.encode(indented)) / len(tokenizer.encode(compact)) == pytest.approx(ratio, abs=0.005)
