@@ -113,16 +113,35 @@ def mismatch(value: Any, hint: Any, path: str = "") -> Mismatch | None:
 
 
 def quick_match(hint: Any) -> Callable[[Any], bool] | None:
-    """A quick yes for what most signatures consist of: one array, or an instance of a plain class.
+    """A quick yes for what most signatures consist of: one array, a plain class, a container of plain classes.
 
     A no says nothing about the reason; ask `mismatch`, which is also the only judge of every other hint (`None`).
     """
     if is_array_hint(hint):
         explain = hint.__instancecheck_str__
         return lambda value: not explain(value)
-    if type(hint) is type and not dataclasses.is_dataclass(hint) and not hasattr(hint, "_fields"):
+    if _is_plain_class(hint):
         return lambda value: isinstance(value, hint)
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if not arguments or not all(argument is ... or _is_plain_class(argument) for argument in arguments):
+        return None
+    if origin is tuple and len(arguments) == 2 and arguments[1] is ...:
+        item = arguments[0]
+        return lambda value: isinstance(value, tuple) and all(isinstance(x, item) for x in value)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        key, item = arguments
+        return lambda value: (
+            isinstance(value, origin) and all(isinstance(k, key) and isinstance(x, item) for k, x in value.items())
+        )
+    if isinstance(origin, type) and issubclass(origin, (Sequence, set, frozenset)) and origin is not tuple:
+        item = arguments[0]
+        return lambda value: isinstance(value, origin) and all(isinstance(x, item) for x in value)
     return None
+
+
+def _is_plain_class(hint: Any) -> bool:
+    """A class that holds nothing to look into: no dataclass, no NamedTuple, no protocol."""
+    return type(hint) is type and not dataclasses.is_dataclass(hint) and not hasattr(hint, "_fields")
 
 
 def array_leaves(value: Any, hint: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:

@@ -49,7 +49,15 @@ def panels(columns: int, rows: int = 1, width: float = 5.2, height: float = 4.0)
 def say(axes: Any, title: str, sentence: str) -> None:
     """A title, and under it the sentence that says what to see."""
     axes.set_title(f"{title}\n", loc="left", fontweight="bold")
-    axes.text(0, 1.02, sentence, transform=axes.transAxes, fontsize=8.5, color="#444444", va="bottom")
+    axes.annotate(
+        sentence,
+        xy=(0, 1),
+        xycoords="axes fraction",
+        xytext=(0, 4),
+        textcoords="offset points",
+        fontsize=8.5,
+        color="#444444",
+    )
 
 
 def save(figure: Any, folder: Path, name: str = "figure") -> list[str]:

@@ -143,3 +143,22 @@ def test_a_union_arm_may_be_missing_from_a_return():
 
     with pytest.raises(ShapeError, match=r"the return value\[1\]"):
         f(np_row(2, 3))
+
+
+@pytest.mark.parametrize(
+    ("hint", "good", "bad"),
+    [
+        (tuple[str, ...], ("a", "b"), ("a", 1)),
+        (list[int], [1, 2], [1, "2"]),
+        (dict[str, int], {"a": 1}, {"a": "1"}),
+        (frozenset[int], frozenset({1}), frozenset({"1"})),
+    ],
+)
+def test_the_last_item_of_a_container_without_arrays_is_checked_too(hint, good, bad):
+    def f(items): ...
+
+    f.__annotations__["items"] = hint
+    checked = contract(f)
+    checked(good)
+    with pytest.raises(ShapeError, match="argument 'items'"):
+        checked(bad)
