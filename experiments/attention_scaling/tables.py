@@ -42,10 +42,10 @@ def _lengths(found: Findings) -> Table:
             "T",
             "core FLOPs",
             "rest FLOPs",
-            "core/rest",
+            "core/rest, FLOPs",
             "core ms",
             "rest ms",
-            "core/rest",
+            "core/rest, time",
             "decoder FLOPs",
             "decoder ms",
         ),
@@ -189,7 +189,7 @@ def share(seen: Estimate) -> str:
 
 
 def _milliseconds(seconds: float) -> str:
-    return f"{seconds * 1e3:.3g}"
+    return number(seconds * 1e3, digits=0 if seconds >= 0.1 else 2)
 
 
 def _times(ratio: float) -> str:
