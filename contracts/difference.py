@@ -15,11 +15,11 @@ from contracts.errors import InputError
 Breaks = Literal["weights", "calls", "tokens", "data", "nothing"]
 CLASSES: tuple[Breaks, ...] = get_args(Breaks)
 
-#: What breaks when something that is stored in the form of a module's dataclasses, choices and tables changes.
+#: What breaks with a dataclass, a choice or a table of these modules; of any other it is stored `data`.
 STORED: Mapping[str, Breaks] = {
     "contracts.tokenizer": "tokens",
     "contracts.decoder": "weights",
-    "contracts.parameters": "weights",
+    "contracts.parameters": "calls",
 }
 
 
@@ -28,7 +28,7 @@ class Rule:
     """What a kind of change breaks, and whom that concerns."""
 
     breaks: Breaks | None
-    """`None`: whatever is stored in the form of the module, `data` unless `STORED` says otherwise"""
+    """`None`: what `STORED` says of the module"""
     consequence: str
 
 

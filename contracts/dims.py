@@ -1,6 +1,5 @@
 """A dim is one letter with one meaning, declared once and bound once: by a config field or by the call."""
 
-import dataclasses
 import typing
 from dataclasses import dataclass
 
@@ -14,11 +13,11 @@ class Dim:
 
 
 def bound_fields(cls: type) -> dict[str, str]:
-    """Dim name to the name of the dataclass field that binds it, in the order of the fields."""
+    """Dim name to the name of the field of `cls` that binds it, in the order of the fields."""
     hints = typing.get_type_hints(cls, include_extras=True)
     return {
-        mark.name: field.name
-        for field in dataclasses.fields(cls)
-        for mark in getattr(hints[field.name], "__metadata__", ())
+        mark.name: field
+        for field, hint in hints.items()
+        for mark in getattr(hint, "__metadata__", ())
         if isinstance(mark, Dim)
     }

@@ -31,8 +31,8 @@ SPEC_MODULES = (
 def specification(modules: Iterable[str] = SPEC_MODULES) -> dict[str, Any]:
     """Every dim, alias, set of choices, table, dataclass and protocol of the specs, by module.
 
-    A dataclass is field to `{"type", "dim", "default"}`, a protocol member to member: `{"type"}` of an attribute,
-    `{"takes", "returns"}` of a method, where each argument is `[name, type]` or `[name, type, default]`.
+    A dataclass (or NamedTuple) is field to `{"type", "dim", "default"}`; a protocol is member to `{"type"}`, of an
+    attribute, or `{"takes", "returns"}`, of a method, whose arguments are `[name, type]` or `[name, type, default]`.
     """
     return {name: _module(importlib.import_module(name)) for name in modules}
 
@@ -86,7 +86,7 @@ def _module(module: ModuleType) -> dict[str, Any]:
         elif name.isupper() and isinstance(value, Mapping):
             found["tables"][name] = _plain(value)
     found["dims"].sort()
-    found["dataclasses"] = {name: _fields(cls) for name, cls in _classes(module) if dataclasses.is_dataclass(cls)}
+    found["dataclasses"] = {name: _fields(cls) for name, cls in _classes(module) if is_record(cls)}
     found["protocols"] = {
         name: {member: _member(value) for member, value in members(protocol).items()}
         for name, protocol in protocols_of(module).items()
@@ -101,18 +101,21 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
+def is_record(cls: type) -> bool:
+    """Whether `cls` is a dataclass or a NamedTuple."""
+    return dataclasses.is_dataclass(cls) or (issubclass(cls, tuple) and hasattr(cls, "_fields"))
+
+
 def _fields(cls: type) -> dict[str, dict[str, str]]:
     hints = typing.get_type_hints(cls, include_extras=True)
     dims = {field: dim for dim, field in bound_fields(cls).items()}
     found = {}
-    for field in dataclasses.fields(cls):
-        found[field.name] = {"type": spell(hints[field.name])}
-        if field.name in dims:
-            found[field.name]["dim"] = dims[field.name]
-        if field.default is not dataclasses.MISSING:
-            found[field.name]["default"] = repr(field.default)
-        elif field.default_factory is not dataclasses.MISSING:
-            found[field.name]["default"] = f"{spell(field.default_factory)}()"
+    for name, parameter in inspect.signature(cls).parameters.items():
+        found[name] = {"type": spell(hints[name])}
+        if name in dims:
+            found[name]["dim"] = dims[name]
+        if parameter.default is not parameter.empty:
+            found[name]["default"] = repr(parameter.default)
     return found
 
 

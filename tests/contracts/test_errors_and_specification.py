@@ -53,6 +53,7 @@ def test_the_specification_holds_what_ids_and_weights_depend_on():
     assert spec["contracts.tokenizer"]["tables"]["PROTOCOL_NAMES"]["separate"] == ["bos", "eos"]
     assert spec["contracts.tokenizer"]["choices"]["TieBreak"] == ["'smallest-ids'", "'largest-bytes'"]
     assert spec["contracts.parameters"]["tables"]["PARAMETERS"]["blocks.*.mixer.query.kernel"] == "D H*K"
+    assert spec["contracts.parameters"]["dataclasses"]["Parameter"]["shape"] == {"type": "tuple[int, ...]"}
 
 
 def test_every_module_of_contracts_that_declares_something_is_a_spec():
