@@ -123,10 +123,10 @@ def _compare(implementation: type, protocol: type, expected: Any, got: Any) -> N
 
 def _difference(want: inspect.Signature, have: inspect.Signature) -> str:
     """The first way in which `have` can't stand in for `want`; an implementation may take more and return less."""
-    names = list(want.parameters)
-    if list(have.parameters)[: len(names)] != names:
+    names = list(want.parameters)[1:]  # `self` may have any name
+    if list(have.parameters)[1 : len(names) + 1] != names:
         return "the parameters differ"
-    for parameter in list(have.parameters.values())[len(names) :]:
+    for parameter in list(have.parameters.values())[len(names) + 1 :]:
         if parameter.default is parameter.empty and parameter.kind < parameter.VAR_KEYWORD:
             return f"parameter '{parameter.name}' has no default, and nobody passes it"
     for name in names:

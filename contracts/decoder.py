@@ -1,7 +1,8 @@
 """The decoder's spec: every dim, array and interface of the model, spelled here and bound to one config."""
 
-from dataclasses import dataclass
-from typing import Annotated, Literal, Protocol, get_args
+import math
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Literal, Protocol, get_args
 
 from jaxtyping import Array, Float, Float32, Int32
 
@@ -61,31 +62,25 @@ class DecoderConfig:
 
     def problems(self) -> list[str]:
         """Every rule that these values break, each with the value and the rule."""
-        found = []
-        for name in (
-            "vocab_size",
-            "d_model",
-            "n_layers",
-            "n_heads",
-            "n_kv_heads",
-            "head_dim",
-            "d_ff",
-            "context_length",
-        ):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                found.append(f"{name} = {value!r} is not a positive integer")
-        if found:
-            return found
-        if self.head_dim % 2:
+        problems = {field.name: self._field_problem(field.name, field.type) for field in fields(self)}
+        found = [problem for problem in problems.values() if problem]
+        if not problems["head_dim"] and self.head_dim % 2:
             found.append(f"head_dim = {self.head_dim} is odd, but rotary embedding turns pairs")
-        if self.n_heads % self.n_kv_heads:
+        if not problems["n_heads"] and not problems["n_kv_heads"] and self.n_heads % self.n_kv_heads:
             found.append(f"n_heads = {self.n_heads} is not a multiple of n_kv_heads = {self.n_kv_heads}")
-        if not self.rope_theta > 0:
-            found.append(f"rope_theta = {self.rope_theta!r} is not positive")
-        dtypes = {"param_dtype": self.param_dtype, "compute_dtype": self.compute_dtype}
-        found += [f"{n} = {v!r} is not one of {', '.join(DTYPES)}" for n, v in dtypes.items() if v not in DTYPES]
         return found
+
+    def _field_problem(self, name: str, kind: Any) -> str:
+        value = getattr(self, name)
+        if kind is bool:
+            return "" if isinstance(value, bool) else f"{name} = {value!r} is not True or False"
+        if kind is float:
+            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            return "" if is_number and 0 < value < math.inf else f"{name} = {value!r} is not a positive number"
+        if kind is Dtype:
+            return "" if value in DTYPES else f"{name} = {value!r} is not one of {', '.join(DTYPES)}"
+        is_count = isinstance(value, int) and not isinstance(value, bool) and value > 0
+        return "" if is_count else f"{name} = {value!r} is not a positive integer"
 
 
 class Mixer(Protocol):

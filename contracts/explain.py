@@ -146,8 +146,11 @@ def module_path(owners: list[Any]) -> str:
 
 
 def _find(outer: Any, inner: Any, depth: int = 3) -> str:
-    """The attribute path from `outer` to `inner`, by identity; empty if there is none within `depth`."""
-    level = [("", outer)]
+    """The attribute path from `outer` to `inner`, by identity within `depth`; empty if there is none.
+
+    A module that a scan or a checkpoint rebuilt is found as the only child of its class.
+    """
+    level, first_level = [("", outer)], list(_children(outer))
     for _ in range(depth):
         below = []
         for path, parent in level:
@@ -156,7 +159,8 @@ def _find(outer: Any, inner: Any, depth: int = 3) -> str:
                     return path + step
                 below.append((path + step, child))
         level = below
-    return ""
+    same_kind = [path for path, child in first_level if type(child) is type(inner)]
+    return same_kind[0] if len(same_kind) == 1 else ""
 
 
 def _children(parent: Any) -> Iterator[tuple[str, Any]]:

@@ -13,6 +13,7 @@ import tyro
 
 from contracts.errors import InputError
 from experiments.tables import Table, number
+from experiments.vocabularies import short_name, tokenizer_named
 
 Piece = tuple[int, bytes, int]  # id, bytes, byte offset
 
@@ -38,8 +39,6 @@ class Tokens:
 
     def run(self) -> None:
         """Read, encode, print."""
-        from experiments.vocabularies import tokenizer_named
-
         text = self._read()
         names = self.tokenizer or ("bytes", "bpe-4096")
         tokenizers = [tokenizer_named(name) for name in names]
@@ -75,7 +74,7 @@ class Tokens:
 
         table = RichTable(box=None, pad_edge=False, padding=(0, 3, 0, 0))
         for name in names:
-            table.add_column(_short(name), overflow="fold")
+            table.add_column(short_name(name), overflow="fold")
         rows = list(common_rows(pieces)) if len(pieces) > 1 else [list(pieces)]
         for row in rows if self.most == 0 else rows[: self.most]:
             table.add_row(*(Text.assemble(*_coloured(cell, self.ids)) for cell in row))
@@ -126,7 +125,7 @@ def _counts(text: str, names: Sequence[str], tokenizers: Sequence[Any], pieces: 
     size = len(text.encode())
     rows = tuple(
         (
-            _short(name),
+            short_name(name),
             f"{tokenizer.vocab_size:,}",
             f"{len(column):,}",
             number(size / len(column)) if column else "-",
@@ -136,8 +135,3 @@ def _counts(text: str, names: Sequence[str], tokenizers: Sequence[Any], pieces: 
     )
     title = f"{len(text):,} characters, {size:,} bytes"
     return Table(title, ("tokenizer", "vocabulary", "tokens", "bytes a token", "characters a token"), rows)
-
-
-def _short(name: str) -> str:
-    path = Path(name)
-    return f"{path.parent.name}/{path.name}" if path.name == "tokenizer.json" else path.name

@@ -9,6 +9,8 @@ from hypothesis import settings
 
 # Read by jax when it is imported: adding a vector to a matrix must be spelled out.
 os.environ.setdefault("JAX_NUMPY_RANK_PROMOTION", "raise")
+# The tests compile many programs and run each once; unoptimised they take two thirds of the time.
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("ci")

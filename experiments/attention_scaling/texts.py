@@ -6,14 +6,13 @@ Characters and bytes are those of a whole slice. A BPE is learned from one half 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from contracts.decoder import DecoderConfig
 from contracts.errors import InputError
 from contracts.results import Factor, Row
 from contracts.tokenizer import Tokenizer
 from experiments.corpora import Slice
-from experiments.vocabularies import tokenizer_named
+from experiments.vocabularies import tokenizers_beside_learned
 from research.costs import forward_flops, full_pairs
 from research.progress import progress
 from research.tokenizers import BPETokenizer, ByteTokenizer
@@ -93,14 +92,7 @@ def units_for(cuts: Sequence[Slice], vocab_size: int, names: Sequence[str]) -> U
 
     Raises `InputError` for a tokenizer that can't be read, and for two that would have one name in the results.
     """
-    given: dict[str, Tokenizer] = {}
-    for name in dict.fromkeys(names):
-        if name == "bytes":
-            continue
-        if _short(name) in given:
-            raise InputError("--tokenizer", expected="files of different names", got=f"two called {_short(name)!r}")
-        given[_short(name)] = tokenizer_named(name)
-    return Units(BPETokenizer.train((halves(cut)[0] for cut in cuts), vocab_size), given)
+    return Units(BPETokenizer.train((halves(cut)[0] for cut in cuts), vocab_size), tokenizers_beside_learned(names))
 
 
 def text_costs(cuts: Sequence[Slice], units: Units) -> list[TextCost]:
@@ -153,14 +145,6 @@ def text_rows(texts: Sequence[TextCost], units: Units, shapes: Mapping[str, Deco
                     factors = {**against, "decoder": shape_name, "characters": characters}
                     rows.append(Row("decoder_ratio", ratio, "ratio", "exact", "formula", factors))
     return rows
-
-
-def _short(name: str) -> str:
-    """A tokenizer's name without the folders of somebody's machine, and never that of the one learned here."""
-    path = Path(name)
-    if path.name == "tokenizer.json" and path.parent.name:
-        return path.parent.name
-    return f"{path.name} (embedded)" if path.name.startswith("bpe-") and not path.suffix else path.stem
 
 
 def _decoder_flops(shape: DecoderConfig, vocab_size: int, length: int) -> int:

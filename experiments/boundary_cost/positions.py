@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from contracts.tokenizer import Boundary
 from experiments.boundary_cost.agreement import agreeing, exact
 from experiments.boundary_cost.shapes import POLICIES
 from experiments.corpora import Slice
-from experiments.vocabularies import tokenizer_named
+from experiments.vocabularies import short_name, tokenizer_named
 from research.progress import progress
 from research.stream import build_stream
 
@@ -139,9 +138,3 @@ def position_rows(part: Encoded) -> list[Row]:
         rows.append(exact("stream_positions", part.positions(boundary), "positions", "count", factors))
         rows.append(exact("boundary_share_of_stream", part.boundary_share(boundary), "ratio", "count", factors))
     return [*rows, exact("share_of_stream_saved_by_sharing", part.share_saved, "ratio", "count", part.factors)]
-
-
-def short_name(tokenizer: str) -> str:
-    """A tokenizer's name without the folders of somebody's machine: `bytes`, `gpt2/tokenizer.json`."""
-    path = Path(tokenizer)
-    return f"{path.parent.name}/{path.name}" if path.name == "tokenizer.json" else path.name

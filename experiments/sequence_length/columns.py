@@ -1,9 +1,7 @@
 """The tokenizers that are compared, and the tokens of every unit of every text under each of them."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -13,7 +11,7 @@ from contracts.measures import CountsBySize, UnitCounts
 from contracts.results import Factor, Row
 from experiments.sequence_length.question import SequenceLength
 from experiments.sequence_length.texts import HALVES, Text, training_counts
-from experiments.vocabularies import tokenizer_named
+from experiments.vocabularies import tokenizers_beside_learned
 from research.progress import progress
 from research.tokenizers import BPETokenizer, ByteTokenizer
 from research.tokenizers.tokenizer import ByteLevelTokenizer
@@ -123,7 +121,7 @@ def columns(texts: Sequence[Text], arguments: SequenceLength, taught: Taught) ->
                 seen=tuple(count["seen"][row] for count in learned),
             )
         )
-    for name, tokenizer in given_tokenizers(arguments.tokenizer).items():
+    for name, tokenizer in tokenizers_beside_learned(arguments.tokenizer).items():
         found.append(_given(texts, name, tokenizer))
     return found
 
@@ -137,27 +135,6 @@ def _given(texts: Sequence[Text], name: str, tokenizer: ByteLevelTokenizer) -> C
             counts.append(text.pretokens(pattern).tokens(tokenizer, [size])[0])
             bar.advance()
     return Column(name, size, (tokenizer, tokenizer), tuple(counts))
-
-
-def given_tokenizers(names: Sequence[str]) -> dict[str, ByteLevelTokenizer]:
-    """The tokenizers that a person named, by a short name; `bytes` is always measured and left out here."""
-    found: dict[str, ByteLevelTokenizer] = {}
-    for name in dict.fromkeys(names):
-        if name == "bytes":
-            continue
-        short = _short(name)
-        if short in found:
-            raise InputError("--tokenizer", expected="files with different names", got=f"two called {short!r}")
-        found[short] = tokenizer_named(name)
-    return found
-
-
-def _short(name: str) -> str:
-    """`gpt2` for `gpt2/tokenizer.json`; `bpe-4096`, taught by the embedded corpus, must not look like one of ours."""
-    path = Path(name)
-    if path.name == "tokenizer.json" and path.parent.name:
-        return path.parent.name
-    return f"embedded {name}" if re.fullmatch(r"bpe-\d+", name) else path.name.removesuffix(".json")
 
 
 def vocabulary_rows(taught: Taught, requested: int, pattern: str, of: str) -> list[Row]:

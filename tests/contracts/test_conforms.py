@@ -2,10 +2,11 @@
 
 from typing import Protocol
 
+import jax
 import jax.numpy as jnp
 import pytest
 from flax import nnx
-from modules_under_contract import Config, Hidden, Layer, Row, hidden
+from modules_under_contract import Config, Hidden, Inner, Layer, Row, hidden
 
 from contracts.core import conforms, contract, through
 from contracts.errors import ContractError, ShapeError
@@ -83,3 +84,28 @@ def test_a_class_without_the_method_does_not_conform():
 
     with pytest.raises(ContractError, match="lacks shape"):
         conforms(Stranger, Shape)
+
+
+def test_self_may_have_any_name():
+    class Named:
+        def __call__(this, x: Hidden) -> Hidden: ...
+
+    conforms(Named, Layer)
+
+
+def test_a_module_that_a_scan_rebuilt_is_still_found_in_its_host():
+    class Scanned(nnx.Module):
+        def __init__(self):
+            self.config = Config()
+            self.layer = Inner(Config(), cut=1)
+
+        @contract
+        def __call__(self, x: Hidden) -> Hidden:
+            def step(x, _):
+                return nnx.merge(*nnx.split(self.layer))(x), None
+
+            return jax.lax.scan(step, x, None, length=2)[0]
+
+    with pytest.raises(ShapeError) as caught:
+        Scanned()(hidden(2, 5, 6))
+    assert caught.value.path == "Scanned > .layer"

@@ -23,12 +23,13 @@ from experiments.boundary_cost.consequences import (
     training_flops_per_position,
 )
 from experiments.boundary_cost.parameters import Model, models, parameter_rows
-from experiments.boundary_cost.positions import BOUNDARIES, Encoded, encode_all, short_name
+from experiments.boundary_cost.positions import BOUNDARIES, Encoded, encode_all
 from experiments.boundary_cost.question import POSITION_SHARE, for_study
 from experiments.boundary_cost.shapes import POLICIES, SHAPES, Shape
 from experiments.boundary_cost.tables import percent
 from experiments.corpora import Slice
 from experiments.recording import recording
+from experiments.vocabularies import short_name
 from research.costs import causal_pairs, decoder_parameters, forward_flops, training_flops
 
 RESULTS = Path(__file__).parents[2] / "results" / QUESTION.name
@@ -198,8 +199,8 @@ def test_a_share_has_two_significant_digits(share: float, shown: str):
 def test_a_tokenizers_name_keeps_no_path():
     assert [short_name(name) for name in ("bytes", "/home/a/b.json", "/home/gpt2/tokenizer.json")] == [
         "bytes",
-        "b.json",
-        "gpt2/tokenizer.json",
+        "b",
+        "gpt2",
     ]
 
 

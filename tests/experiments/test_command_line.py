@@ -72,7 +72,7 @@ def test_a_trained_vocabulary_is_saved_and_used(tmp_path):
     assert trained.returncode == 0, trained.stderr.decode()
     assert b"257 text tokens (1 merges), vocab_size reached" in trained.stdout
     used = bytebound("tokens", "ab ab", "--tokenizer", saved)
-    assert "vocabulary.json" in used.stdout.decode()
+    assert "ab|␣|ab" in used.stdout.decode()
 
 
 def test_a_row_ends_where_all_tokenizers_have_a_border():

@@ -10,11 +10,12 @@ import pytest
 from contracts.errors import InputError
 from experiments.corpora import Slice, slices
 from experiments.sequence_length import SequenceLength, for_study, measure, plan
-from experiments.sequence_length.columns import given_tokenizers, teach
+from experiments.sequence_length.columns import teach
 from experiments.sequence_length.joint import compare, partner
 from experiments.sequence_length.measure import findings
 from experiments.sequence_length.parity import Parity, yardstick_of
 from experiments.sequence_length.texts import text_of
+from experiments.vocabularies import tokenizers_beside_learned
 from research.measures import Ratio
 from research.tokenizers import BPETokenizer, ByteTokenizer, load_tokenizer
 
@@ -200,9 +201,9 @@ def test_given_tokenizers_have_short_names_and_equal_names_are_refused(tmp_path)
         (tmp_path / folder).mkdir()
         BPETokenizer.train(["abab"], 257).save(tmp_path / folder / "mine.json")
     mine = str(tmp_path / "one" / "mine.json")
-    assert list(given_tokenizers(["bytes", mine, mine])) == ["mine"]
+    assert list(tokenizers_beside_learned(["bytes", mine, mine])) == ["mine"]
     with pytest.raises(InputError, match="two called 'mine'"):
-        given_tokenizers([mine, str(tmp_path / "two" / "mine.json")])
+        tokenizers_beside_learned([mine, str(tmp_path / "two" / "mine.json")])
 
 
 def test_a_given_tokenizer_is_counted_as_it_encodes(tmp_path):
@@ -235,7 +236,7 @@ def test_flores_joined_by_spaces_has_the_published_bytes_and_characters(
     tokenizers = pytest.importorskip("tokenizers")
     (cut,) = (cut for cut in slices([str(shared_path("corpora/flores"))]) if cut.name == name)
     text = text_of(cut)
-    (given,) = given_tokenizers([str(shared_path("tokenizers/gpt2/tokenizer.json"))]).values()
+    (given,) = tokenizers_beside_learned([str(shared_path("tokenizers/gpt2/tokenizer.json"))]).values()
     counts = text.pretokens("gpt2").tokens(given, [given.text_vocab_size])
     peer = tokenizers.Tokenizer.from_file(str(shared_path("tokenizers/gpt2/tokenizer.json")))
     assert (text.bytes, text.characters) == (size, characters)

@@ -1,7 +1,7 @@
 """Toy decoders whose sizes are pairwise distinct, so that a swapped axis can't hide behind an equal one."""
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,15 +16,6 @@ from research.model import Decoder
 TOY = DecoderConfig(
     vocab_size=53, d_model=42, n_layers=2, n_heads=6, n_kv_heads=3, head_dim=10, d_ff=110, context_length=16
 )
-
-
-@pytest.fixture(autouse=True)
-def _strict_and_quick() -> Iterator[None]:
-    """Broadcasting has to be spelled out; programs that run once are compiled without much optimization."""
-    jax.config.update("jax_disable_most_optimizations", True)
-    with jax.numpy_rank_promotion("raise"):
-        yield
-    jax.config.update("jax_disable_most_optimizations", False)
 
 
 @pytest.fixture(scope="session")
