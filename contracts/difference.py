@@ -40,6 +40,8 @@ RULES: Mapping[str, Rule] = {
     "ALIAS_ADDED": Rule("nothing", "nobody uses it yet"),
     "ALIAS_REMOVED": Rule("calls", "imports of it fail"),
     "ALIAS_CHANGED": Rule("calls", "functions that are annotated with it take or return other arrays"),
+    "CHOICES_ADDED": Rule("nothing", "nobody uses them yet"),
+    "CHOICES_REMOVED": Rule("calls", "imports of them fail"),
     "CHOICE_ADDED": Rule("nothing", "old values stay valid"),
     "CHOICE_REMOVED": Rule(None, "what was stored or called with it is refused"),
     "ROW_ADDED": Rule("nothing", "the other rows stay"),
@@ -149,8 +151,9 @@ def _names(kind: str, old: Mapping[str, Any], new: Mapping[str, Any], changed: s
 
 
 def _choices(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Finding]:
-    for name in sorted({*old, *new}):
-        before, after = old.get(name, []), new.get(name, [])
+    yield from _names("CHOICES", old, new)
+    for name in sorted(old.keys() & new.keys()):
+        before, after = old[name], new[name]
         for rule, choice, _, _ in _names("CHOICE", dict.fromkeys(before, ""), dict.fromkeys(after, "")):
             yield rule, f"{name}[{choice}]", ", ".join(before), ", ".join(after)
 

@@ -4,6 +4,7 @@ Documentation and line numbers are left out, so that only a change of meaning ch
 breaks is for `contracts.difference` to say.
 """
 
+import ast
 import dataclasses
 import hashlib
 import importlib
@@ -76,7 +77,8 @@ def _classes(module: ModuleType) -> Iterator[tuple[str, type]]:
 
 def _module(module: ModuleType) -> dict[str, Any]:
     found: dict[str, Any] = {"dims": [], "aliases": {}, "choices": {}, "tables": {}}
-    for name, value in vars(module).items():
+    for name in _assigned(module):
+        value = vars(module)[name]
         if isinstance(value, Dim):
             found["dims"].append(value.name)
         elif is_array_hint(value):
@@ -92,6 +94,13 @@ def _module(module: ModuleType) -> dict[str, Any]:
         for name, protocol in protocols_of(module).items()
     }
     return found
+
+
+def _assigned(module: ModuleType) -> Iterator[str]:
+    """The names that `module` assigns itself: an alias that it imports belongs to another."""
+    for node in ast.parse(inspect.getsource(module)).body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        yield from (target.id for target in targets if isinstance(target, ast.Name))
 
 
 def _plain(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import textwrap
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -101,7 +102,7 @@ def _broken(report: Mapping[str, Any]) -> int:
 
 def _lines(report: Mapping[str, Any]) -> list[str]:
     """The report as a person reads it."""
-    lines = ["  ".join(f"{name}={value}" for name, value in report["config"].items()), ""]
+    lines = [textwrap.fill(" ".join(f"{name}={value}" for name, value in report["config"].items()), 118), ""]
     width = max(len(check["what"]) for check in report["checks"])
     for check in report["checks"]:
         verdict = "BROKEN" if check["problems"] else "kept  "

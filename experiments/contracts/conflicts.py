@@ -1,6 +1,6 @@
 """What conflicts inside a config, and between a config and what it is meant for: all of it at once.
 
-A tokenizer's ids, the rows of a batch and the layout of a mesh are bound to the same numbers as the arrays.
+A tokenizer's ids, a boundary policy and the rows of a batch are bound to the same numbers as the arrays.
 """
 
 from collections.abc import Mapping

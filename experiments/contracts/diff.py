@@ -36,10 +36,10 @@ class DiffContracts:
       bytebound contracts diff --config tiny tiny,tied=true --corpus my_texts/
     """
 
-    old: tyro.conf.Positional[str | None] = None
-    """default: HEAD"""
-    new: tyro.conf.Positional[str | None] = None
-    """default: the working tree"""
+    old: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="OLD")] = "HEAD"
+    """the version before"""
+    new: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="NEW")] = "."
+    """the version after"""
     boundary: Pair = ()
     """boundary policies: shared, separate, bos, eos, none"""
     tokenizer: Pair = ()
@@ -65,7 +65,7 @@ class DiffContracts:
         if self.corpus:
             raise InputError("--corpus", expected="--boundary, --tokenizer or --config beside it", got="--corpus alone")
         with ThreadPoolExecutor() as pool:
-            old, new = pool.map(read_source, (self.old or "HEAD", self.new or "."))
+            old, new = pool.map(read_source, (self.old, self.new))
         if old.sha256 == new.sha256:
             changes = []
         elif old.specification is None or new.specification is None:
@@ -86,7 +86,7 @@ class DiffContracts:
     def _choices(self) -> Sequence[Any]:
         from experiments.contracts.blast_radius import blast_radius, choices
 
-        if self.old is not None:
+        if self.old != "HEAD":
             raise InputError("OLD", expected="no revision beside --boundary, --tokenizer or --config", got=self.old)
         old, new = choices(self.tokenizer, self.boundary, self.config, self.corpus)
         changed, unchanged = blast_radius(old, new)

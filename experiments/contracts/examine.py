@@ -7,7 +7,7 @@ is traced a second time with sizes that are all different.
 import dataclasses
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -41,38 +41,36 @@ class Check(NamedTuple):
 
 def examine(config: DecoderConfig, make: MakeDecoder = Decoder, every_layer: bool = False) -> list[Check]:
     """Shapes for every B and T, parameters against the table both ways, their count, and that none was allocated."""
-    before = _live_bytes()
-    checks, leaves = [], {}
-    for label, stand_in in stand_ins(config, every_layer):
+    before, checks = _live_bytes(), []
+    for number, (label, stand_in) in enumerate(stand_ins(config, every_layer)):
         try:
             model = nnx.eval_shape(lambda stand_in=stand_in: make(stand_in, rngs=nnx.Rngs(0)))
         except Exception as error:
             checks.append(Check(f"build, {label}", "", (_said(error),)))
             continue
-        leaves[label] = _parameters(model)
-        checks.append(_table_check(label, stand_in, leaves[label]))
+        held = {".".join(map(str, path)): leaf for path, leaf in nnx.to_flat_state(nnx.state(model))}
+        checks.append(_table_check(label, stand_in, held))
+        checks += [_count_check(config, held)] if number == 0 else []
         checks += _shape_checks(label, stand_in, model)
-    whole = next(iter(leaves.values()), {})
-    checks.append(_count_check(config, sum(math.prod(leaf.shape) for leaf in whole.values())))
     allocated = _live_bytes() - before
     checks.append(Check("memory", "no weight allocated", (f"{allocated:,} bytes allocated",) if allocated else ()))
     return checks
 
 
 def stand_ins(config: DecoderConfig, every_layer: bool) -> Iterator[tuple[str, DecoderConfig]]:
-    """(what it stands for, config): first one that has every parameter of `config`, last the distinct sizes."""
+    """What is traced for `config`, by name: first what has all of its parameters, last the distinct sizes."""
     depth = config.n_layers
     if config.scan_layers:
-        yield f"{depth} scanned layers", config
+        yield "scanned layers", config
     elif every_layer or depth <= LOOP_LAYERS:
-        yield f"each of {depth} layers", config
+        yield "every layer", config
     else:
-        yield f"all {depth} layers, scanned as one", dataclasses.replace(config, scan_layers=True)
-        yield f"the loop, 2 of {depth} layers", dataclasses.replace(config, n_layers=2)
+        yield f"{depth} layers scanned as one", dataclasses.replace(config, scan_layers=True)
+        yield f"a loop of 2 of {depth} layers", dataclasses.replace(config, n_layers=2)
     yield "distinct sizes", dataclasses.replace(config, **DISTINCT, context_length=64)  # type: ignore[arg-type]
 
 
-def _table_check(label: str, config: DecoderConfig, found: dict[str, Any]) -> Check:
+def _table_check(label: str, config: DecoderConfig, found: Mapping[str, Any]) -> Check:
     problems = tuple(parameter_differences(config, found))
     return Check(f"parameters, {label}", f"{len(found):,} arrays, each in the table and none missing", problems)
 
@@ -97,16 +95,12 @@ def _shape_check(what: str, config: DecoderConfig, model: Any, batch: tuple[Any,
     return Check(f"shapes, {what}", detail, () if kept else (f"{detail}, not float32{_shape(expected)}",))
 
 
-def _count_check(config: DecoderConfig, traced: int) -> Check:
-    counts = {"formula": decoder_parameters(config).total, "table": parameter_count(config), "traced": traced}
+def _count_check(config: DecoderConfig, held: Mapping[str, Any]) -> Check:
+    traced = sum(math.prod(leaf.shape) for leaf in held.values())
+    counts = {"formula": decoder_parameters(config).total, "table": parameter_count(config), "tracing": traced}
     if len(set(counts.values())) == 1:
-        return Check("count", f"{traced:,} parameters by formula, by table and traced")
+        return Check("count", f"{traced:,} parameters by formula, by table and by tracing")
     return Check("count", "", (", ".join(f"{count:,} by {witness}" for witness, count in counts.items()),))
-
-
-def _parameters(model: Any) -> dict[str, Any]:
-    """Path to array, for everything that the model holds."""
-    return {".".join(map(str, path)): leaf for path, leaf in nnx.to_flat_state(nnx.state(model))}
 
 
 def _said(error: Exception) -> str:

@@ -64,6 +64,8 @@ EDITS = [
     ("ALIAS_ADDED", "nothing", f"{DECODER}.Mask", put(DECODER, "aliases", "Mask", 'Bool["T T"]')),
     ("ALIAS_REMOVED", "calls", f"{DECODER}.Hidden", drop(DECODER, "aliases", "Hidden")),
     ("ALIAS_CHANGED", "calls", f"{DECODER}.Hidden", put(DECODER, "aliases", "Hidden", 'Float["T B D"]')),
+    ("CHOICES_ADDED", "nothing", f"{TOKENIZER}.Case", put(TOKENIZER, "choices", "Case", ["'upper'"])),
+    ("CHOICES_REMOVED", "calls", f"{TOKENIZER}.TieBreak", drop(TOKENIZER, "choices", "TieBreak")),
     ("CHOICE_ADDED", "nothing", f"{TOKENIZER}.Boundary['both']", append(TOKENIZER, "choices", "Boundary", "'both'")),
     ("CHOICE_REMOVED", "tokens", f"{TOKENIZER}.Boundary['shared']", drop(TOKENIZER, "choices", "Boundary", 0)),
     ("ROW_ADDED", "nothing", f"{TOKENIZER}.PROTOCOL_NAMES[both]", put(*POLICIES, "both", ["b", "e"])),

@@ -56,6 +56,13 @@ def test_the_specification_holds_what_ids_and_weights_depend_on():
     assert spec["contracts.parameters"]["dataclasses"]["Parameter"]["shape"] == {"type": "tuple[int, ...]"}
 
 
+def test_what_a_module_imports_is_not_its_own():
+    spec = specification()
+    assert "V" in spec["contracts.tokenizer"]["dims"]
+    for name, module in spec.items():
+        assert (name == "contracts.tokenizer") == ("Boundary" in module["choices"])
+
+
 def test_every_module_of_contracts_that_declares_something_is_a_spec():
     for path in sorted(Path(contracts.__file__).parent.glob("*.py")):
         name = f"contracts.{path.stem}"

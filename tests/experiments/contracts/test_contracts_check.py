@@ -13,6 +13,7 @@ from flax import nnx
 from contracts.decoder import DecoderConfig
 from contracts.errors import InputError
 from experiments.contracts.check import CheckConfig
+from experiments.contracts.configs import PRESETS
 from experiments.contracts.examine import DISTINCT, DISTINCT_BATCH, LOOP_LAYERS, examine, stand_ins
 from research.model import Attention, Decoder
 
@@ -80,7 +81,7 @@ class SwapsBatchAndLength(Attention):
 @pytest.mark.parametrize("mixer", [DropsAPosition, SwapsBatchAndLength])
 def test_a_mixer_of_the_wrong_shape_is_broken_for_every_batch(mixer):
     found = broken(examine(SMALL, with_mixer(mixer)))
-    assert "because" in found["shapes, any B and T, each of 1 layers"]
+    assert "because" in found["shapes, any B and T, every layer"]
     assert "because" in found["shapes, any B and T, distinct sizes"]
 
 
@@ -123,7 +124,7 @@ def half_precision(model, config):
 
 def test_a_transposed_kernel_that_is_square_shows_at_distinct_sizes():
     found = broken(examine(SMALL, planted(transpose_query)))
-    assert "parameters, each of 1 layers" not in found
+    assert "parameters, every layer" not in found
     assert (
         found["parameters, distinct sizes"]
         == "blocks.*.mixer.query.kernel: [60,44], not [44,60] = D H*K, in layers 0-1"
@@ -136,7 +137,7 @@ def test_parameters_are_held_to_the_table_both_ways_and_all_at_once():
             fault(model, config)
         model.head = nnx.Sequential()
 
-    problems = broken(examine(SMALL, planted(change)))["parameters, each of 1 layers"].splitlines()
+    problems = broken(examine(SMALL, planted(change)))["parameters, every layer"].splitlines()
     assert set(problems) >= {
         "bias: unexpected float32[257]",
         "embed.embedding: float16, not float32 (config.param_dtype)",
@@ -149,7 +150,7 @@ def test_parameters_are_held_to_the_table_both_ways_and_all_at_once():
 def test_the_count_is_held_to_formula_and_table():
     found = broken(examine(SMALL, planted(another_parameter)))
     count = (4 * 64 * 64 + 3 * 64 * 128 + 2 * 64) + 64 + 2 * 257 * 64
-    assert found["count"] == f"{count:,} by formula, {count:,} by table, {count + 257:,} by traced"
+    assert found["count"] == f"{count:,} by formula, {count:,} by table, {count + 257:,} by tracing"
 
 
 def test_a_weight_that_is_allocated_is_noticed():
@@ -220,7 +221,7 @@ def test_help_needs_no_jax():
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
-    assert "--every-layer" in run.stdout
+    assert all(name in run.stdout for name in PRESETS)
 
 
 @pytest.mark.slow

@@ -185,7 +185,7 @@ def test_outside_a_repository_a_revision_is_refused(tmp_path, monkeypatch):
     "arguments",
     [
         {"corpus": ("x",)},
-        {"old": "HEAD", "boundary": ("shared", "none")},
+        {"old": "main", "boundary": ("shared", "none")},
         {"boundary": ("shared",)},
         {"boundary": ("shared", "bos", "eos")},
         {"tokenizer": ("bytes", "nowhere.json")},
