@@ -47,7 +47,8 @@ class DiffContracts:
     config: Pair = ()
     """decoders: a preset, a JSON or TOML file, FIELD=VALUE, or several of these joined by commas"""
     corpus: tuple[str, ...] = ()
-    """text files or folders on which amounts are counted (default: the embedded corpus)"""
+    """text files or folders on which amounts are counted; in a folder whose files have equally many lines, each line
+    is a document (default: the embedded corpus)"""
     allow: tuple[Breaks, ...] = ()
     """classes whose breaks do not count in the exit code"""
     json: bool = False

@@ -11,9 +11,9 @@ from contracts.decoder import DecoderConfig
 from contracts.errors import InputError
 from contracts.stream import TokenStream
 from experiments.contracts.configs import config_values
+from experiments.corpora import slices
 from experiments.vocabularies import tokenizer_named
 from research.stream import build_stream
-from research.text import LANGUAGES, parallel_documents, read_documents
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,5 @@ def choices(
 
 
 def _documents(corpus: Sequence[str]) -> tuple[str, ...]:
-    """The texts of the corpus, the embedded one if none is named; documents without text are left out."""
-    if not corpus:
-        return tuple(document for language in LANGUAGES for document in parallel_documents(language))
-    return tuple(document.text for document in read_documents(*corpus) if document.text)
+    """The documents of every slice of the corpus, without empty ones."""
+    return tuple(document for cut in slices(corpus) for document in cut.documents if document)

@@ -94,6 +94,7 @@ def decoding(old: Choice, new: Choice) -> Iterator[Consequence]:
     refusals = [answer for answer in answers[1] if isinstance(answer, InputError)]
     other = len(texts) - right[1] - len(refusals)
     said = f"{len(refusals):,} refused{f' ({refusals[0]})' if refusals else ''}, {other:,} read as another text"
+    said += f"; of the first {len(texts):,} documents" if len(texts) < len(old.documents) else ""
     yield consequence(
         "the old choice's documents decode",
         "tokens",
