@@ -14,7 +14,7 @@ from typing import Any
 
 from jaxtyping import Shaped, jaxtyped
 
-from contracts.dims import Dim
+from contracts.dims import bound_fields
 from contracts.errors import ShapeError
 from contracts.explain import Bound, shape_error
 from contracts.matching import Mismatch, has_expression, mismatch, quick_match
@@ -183,16 +183,8 @@ def _bind_config_dims(arguments: dict[str, Any], host: Any) -> dict[str, Bound]:
 
 @functools.cache
 def _dim_fields(cls: type) -> tuple[tuple[str, str], ...]:
-    """(dim name, field name) of each field annotated `Annotated[int, Dim(...)]`; none for what is no dataclass."""
-    if not dataclasses.is_dataclass(cls):
-        return ()
-    hints = typing.get_type_hints(cls, include_extras=True)
-    return tuple(
-        (mark.name, field.name)
-        for field in dataclasses.fields(cls)
-        for mark in getattr(hints[field.name], "__metadata__", ())
-        if isinstance(mark, Dim)
-    )
+    """(dim, field) of a config's class, looked up once; none for what is no dataclass."""
+    return tuple(bound_fields(cls).items()) if dataclasses.is_dataclass(cls) else ()
 
 
 def _hide_engine_frames() -> None:

@@ -21,7 +21,7 @@ from typing import Any
 from contracts import core
 from contracts.errors import InputError
 from contracts.results import Manifest, Question
-from contracts.specification import digest, specification
+from contracts.specification import canonical_json, digest, specification
 from experiments.finding import Finding
 from experiments.tables import sentences
 
@@ -56,6 +56,8 @@ def recording(question: Question, arguments: Any, folder: Path) -> Iterator[Reco
     with replacing(folder) as partial:
         manifest = new_manifest(question, arguments)
         (partial / "manifest.json").write_text(manifest.to_json(), encoding="utf-8")
+        # the digest alone can't say what changed since; `bytebound contracts diff` reads this
+        (partial / "specification.json").write_text(canonical_json(specification()) + "\n", encoding="utf-8")
         yield Recording(partial, manifest)
 
 
