@@ -251,7 +251,18 @@ def test_the_laws_of_tokenizers_load_no_jax():
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_hugging_face_and_tiktoken_tokenizers_are_taken_as_they_are(shared_path):
+def test_an_encoding_of_tiktoken_is_taken_as_it_is():
+    tiktoken = pytest.importorskip("tiktoken")
+    ranks = {token: rank for rank, token in enumerate(TOKENS)}
+    encoding = tiktoken.Encoding(
+        "toy", pat_str=r"\S+|\s+", mergeable_ranks=ranks, special_tokens={"<|endoftext|>": DOC}
+    )
+    broken = broken_by(encoding)
+    assert broken.pop("takes-every-text").startswith("encode('<|endoftext|>') raises ValueError: ")
+    assert broken == {"refuses-lone-surrogates": r"encode('\ud800') is [239, 191, 189]"}
+
+
+def test_a_tokenizer_of_hugging_face_is_taken_as_it_is(shared_path):
     tokenizers = pytest.importorskip("tokenizers")
     gpt2 = tokenizers.Tokenizer.from_file(str(shared_path("tokenizers/gpt2/tokenizer.json")))
     assert broken_by(gpt2) == {
