@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import tyro
 
 from experiments.command import guarded
+from experiments.contracts.command import Contracts
 from experiments.study import Study
 from experiments.tokens import Tokens
 from experiments.train_tokenizer import TrainTokenizer
@@ -17,6 +18,7 @@ Examples:
   bytebound study --corpus my_texts/ --out my_study   the same for your own text
   bytebound tokens "안녕, world" --tokenizer bytes --tokenizer gpt2/tokenizer.json
   bytebound tokenizer my_texts/ --vocab-size 8192 --out my_vocabulary.json
+  bytebound contracts verify my_package:make_decoder  the laws of a decoder, run on yours
   python -m experiments.boundary_cost --help          one question alone
 """
 
@@ -24,12 +26,13 @@ Action = (
     Annotated[Study, tyro.conf.subcommand("study")]
     | Annotated[Tokens, tyro.conf.subcommand("tokens")]
     | Annotated[TrainTokenizer, tyro.conf.subcommand("tokenizer")]
+    | Annotated[Contracts, tyro.conf.subcommand("contracts")]
 )
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Parse the command line, run the subcommand, exit with 0, 2 (bad input) or 130 (Ctrl-C)."""
-    action: Any = tyro.cli(Action, args=argv, prog="bytebound", description=_ABOUT)
+    action: Any = tyro.cli(Action, args=argv, prog="bytebound", description=_ABOUT, config=(tyro.conf.OmitArgPrefixes,))
     guarded(action.run)
 
 
