@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from contracts.checks import Checks, innermost_owner
 from contracts.errors import ContractError, ContractsOffWarning, InputError, ShapeError
 from contracts.explain import spell
-from contracts.matching import ambiguity
+from contracts.matching import ambiguity, array_hints
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Class = TypeVar("Class", bound=type)
@@ -131,10 +131,10 @@ def _difference(want: inspect.Signature, have: inspect.Signature) -> str:
             return f"parameter '{parameter.name}' has no default, and nobody passes it"
     for name in names:
         takes, asked = have.parameters[name].annotation, want.parameters[name].annotation
-        if not _is_open(takes, asked) and not _arms(asked) <= _arms(takes):
+        if not _is_open(takes, asked) and not _is_plain_array(takes, asked) and not _arms(asked) <= _arms(takes):
             return f"parameter '{name}' is {spell(takes)}, not {spell(asked)}"
     gives, wanted = have.return_annotation, want.return_annotation
-    if not _is_open(gives, wanted) and not _arms(gives) <= _arms(wanted):
+    if not _is_open(gives, wanted) and not _is_plain_array(gives, wanted) and not _arms(gives) <= _arms(wanted):
         return f"the return value is {spell(gives)}, not {spell(wanted)}"
     return ""
 
@@ -142,6 +142,13 @@ def _difference(want: inspect.Signature, have: inspect.Signature) -> str:
 def _is_open(*annotations: Any) -> bool:
     """Whether one of the two says nothing."""
     return any(annotation is inspect.Parameter.empty or annotation is Any for annotation in annotations)
+
+
+def _is_plain_array(annotation: Any, asked: Any) -> bool:
+    """Whether `annotation` says jax.Array, perhaps or None, where a shape is asked for: the call is checked instead."""
+    kinds = {hint.array_type for hint in array_hints(asked)}
+    arms = typing.get_args(annotation) or (annotation,)
+    return bool(kinds) and all(arm in kinds or arm is type(None) for arm in arms)
 
 
 def _arms(hint: Any) -> set[str]:

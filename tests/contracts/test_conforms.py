@@ -4,6 +4,7 @@ from typing import Protocol
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 from flax import nnx
 from modules_under_contract import Config, Hidden, Inner, Layer, Row, hidden
@@ -109,3 +110,17 @@ def test_a_module_that_a_scan_rebuilt_is_still_found_in_its_host():
     with pytest.raises(ShapeError) as caught:
         Scanned()(hidden(2, 5, 6))
     assert caught.value.path == "Scanned > .layer"
+
+
+def test_a_plain_array_annotation_is_left_to_the_check_at_the_call():
+    class Plain:
+        def __call__(self, x: jax.Array) -> jax.Array:
+            return x[:, 1:]
+
+    class Numbers:
+        def __call__(self, x: np.ndarray) -> np.ndarray: ...
+
+    with pytest.raises(ShapeError, match="T is 5"):
+        through(Layer, conforms(Plain, Layer)())(hidden(2, 5, 6))
+    with pytest.raises(ShapeError, match="does not conform"):
+        conforms(Numbers, Layer)
