@@ -22,6 +22,7 @@ from contracts.matching import is_array_hint
 SPEC_MODULES = (
     "contracts.tokenizer",
     "contracts.stream",
+    "contracts.batch",
     "contracts.decoder",
     "contracts.parameters",
     "contracts.measures",
