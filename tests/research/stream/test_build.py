@@ -108,7 +108,7 @@ def test_a_document_has_one_to_four_byte_tokens_a_character(text):
 
 
 def test_every_byte_of_a_document_longer_than_a_block_is_counted(monkeypatch):
-    monkeypatch.setattr("research.stream.build.BLOCK", 3)
+    monkeypatch.setattr("research.stream.encode.BLOCK", 3)
     for length in range(1, 10):
         assert build_stream(["x" * length], ByteTokenizer()).counts.bytes == length
 

@@ -1,0 +1,83 @@
+"""One stream on disk, while it grows: documents are appended, and count once they are committed."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from contracts.errors import InputError
+from contracts.stream import StreamCounts
+from contracts.tokenizer import TokenIds
+from research.stream.layout import Layout
+from research.stream.store import STARTS_DTYPE, stream_files
+
+
+class StreamWriter:
+    """Appends to the two files of a stream, of which `counts` says how much is already good."""
+
+    def __init__(self, folder: Path, name: str, layout: Layout, dtype: np.dtype, counts: StreamCounts) -> None:
+        self.layout, self.counts = layout, counts
+        # A closing that stands once, behind the last document, is counted from the first on but written by `finish`.
+        self._length = counts.tokens - (layout.is_shared and counts.documents > 0)
+        tokens, starts = stream_files(folder, name)
+        self._tokens = _GrowingFile(tokens, dtype, self._length)
+        self._starts = _GrowingFile(starts, STARTS_DTYPE, counts.documents)
+
+    def append(self, ids: TokenIds, added: StreamCounts) -> None:
+        """The next document: ids of its text, and what it adds to the counts."""
+        before, after, _ = self.layout
+        self._starts.append([self._length + (before is not None)])
+        self._extend([] if before is None else [before])
+        self._extend(ids)
+        self._extend([] if after is None else [after])
+        self.counts += added
+
+    def skip(self) -> None:
+        """Count a document that is left out."""
+        self.counts = replace(self.counts, skipped=self.counts.skipped + 1)
+
+    def commit(self) -> None:
+        """Return when all that was appended is on the disk."""
+        self._tokens.commit()
+        self._starts.commit()
+
+    def finish(self) -> None:
+        """Append the closing of the last document, where it is still due, and commit."""
+        if self.layout.last is not None and self.counts.documents:
+            self._extend([self.layout.last])
+        self.commit()
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._tokens.close()
+        self._starts.close()
+
+    def _extend(self, tokens: Sequence[int] | TokenIds) -> None:
+        self._tokens.append(tokens)
+        self._length += len(tokens)
+
+
+class _GrowingFile:
+    """Numbers of one dtype; opened at a length that is known to be good, and what stood behind it is cut off."""
+
+    def __init__(self, path: Path, dtype: np.dtype, items: int) -> None:
+        self._dtype = dtype
+        self._file = open(path, "ab")  # noqa: SIM115 - closed by `close`
+        size, good = os.fstat(self._file.fileno()).st_size, items * dtype.itemsize
+        if size < good:
+            self.close()
+            hint = "the unfinished corpus is damaged: remove its folder"
+            raise InputError(str(path), expected=f"at least {good} bytes", got=size, hint=hint)
+        self._file.truncate(good)
+
+    def append(self, values: Sequence[int] | np.ndarray) -> None:
+        self._file.write(np.asarray(values, self._dtype).data)
+
+    def commit(self) -> None:
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        self._file.close()

@@ -1,0 +1,178 @@
+"""Text files to a corpus folder, in bounded memory, stoppable at any moment.
+
+Tokens are appended as documents are read. Now and then the files are forced to disk and a journal says how far they
+are good; what stands behind that is cut off when the same command runs again. So a build that was killed ends with the
+same bytes as one that was not.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from contracts.errors import InputError
+from contracts.stream import CorpusLimits, CorpusManifest, CorpusRecipe, OnEmpty, StoredDtype, StoredStream
+from research.progress import progress
+from research.stream.append import StreamWriter
+from research.stream.encode import NO_LIMITS, DocumentEncoder
+from research.stream.journal import Journal, begin_or_continue, discard, forget_journal, only_builder, write_journal
+from research.stream.manifest import FORMAT, MANIFEST, file_sha256, read_manifest, require_recipe, write_json
+from research.stream.sources import Source, plain_bytes, read_sources
+from research.stream.store import DTYPES, SPLITS, TOKENIZER, StoredCorpus, open_corpus, stream_files
+from research.text import Document, read_documents
+from research.text.documents import encode_utf8
+from research.tokenizers import BPETokenizer, ByteTokenizer
+
+COMMIT_BYTES = 1 << 24
+"""of text between two commits: a second or two of work"""
+
+
+def build_corpus(
+    paths: Sequence[str | os.PathLike[str]],
+    tokenizer: ByteTokenizer | BPETokenizer,
+    out: str | os.PathLike[str],
+    *,
+    validation: float = 0.1,
+    separator: str | None = None,
+    field: str = "text",
+    on_empty: OnEmpty = "error",
+    limits: CorpusLimits = NO_LIMITS,
+) -> StoredCorpus:
+    """Make the corpus folder `out`, or go on with it, or find it finished; then open it.
+
+    Each split is the stream that `build_stream` makes of its documents. Whether a document is held out depends on its
+    own SHA-256 alone, so equal documents are never on both sides. Limits hold for the sum of both splits. Files are
+    read as `read_documents` reads them; the longest document bounds the memory.
+
+    Raises:
+        InputError: for what `read_documents` or `build_stream` refuse, after which nothing of the corpus is left; for
+            a folder with something else in it, or with a corpus of another tokenizer, other sources or settings; if
+            another process builds there; if a source changes meanwhile; for a split without a document.
+    """
+    if not 0 <= validation < 1:
+        raise InputError("validation", expected="a share from 0 to below 1", got=validation)
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(str(folder), expected="a folder", got="a file")
+    encoder = DocumentEncoder(tokenizer, limits, on_empty)
+    sources = read_sources(paths)
+    recipe = CorpusRecipe(
+        tokenizer=tokenizer.identity,
+        boundary=tokenizer.boundary,
+        sources=tuple(source.stated for source in sources),
+        separator=separator,
+        field=field,
+        validation=validation,
+        on_empty=on_empty,
+        limits=limits,
+    )
+    try:
+        with only_builder(folder):
+            if (folder / MANIFEST).exists():
+                require_recipe(recipe, read_manifest(folder).recipe, folder)
+            else:
+                journal = begin_or_continue(folder, recipe)
+                tokenizer.save(folder / TOKENIZER)
+                _build(folder, recipe, sources, encoder, journal)
+            forget_journal(folder)
+    except OSError as error:
+        hint = "once it can be written, the same command goes on from where it was"
+        raise InputError(str(folder), expected="a folder to write to", got=str(error.strerror), hint=hint) from None
+    return open_corpus(folder)
+
+
+def is_held_out(document: bytes, share: float) -> bool:
+    """Whether a document, as UTF-8, belongs to validation: its SHA-256, as a fraction 0.(first 8 bytes), is below."""
+    return int.from_bytes(hashlib.sha256(document).digest()[:8], "big") < share * 2**64
+
+
+def _build(
+    folder: Path, recipe: CorpusRecipe, sources: list[Source], encoder: DocumentEncoder, journal: Journal
+) -> None:
+    build = _Build(folder, recipe, sources, encoder, journal)
+    try:
+        build.run()
+    except InputError as refusal:
+        # What is refused would be refused again; but a source that could not be read may be readable next time.
+        if not isinstance(refusal.__context__, OSError):
+            discard(folder)
+        raise
+    finally:
+        build.close()
+
+
+class _Build:
+    """A corpus between two commits."""
+
+    def __init__(
+        self, folder: Path, recipe: CorpusRecipe, sources: list[Source], encoder: DocumentEncoder, journal: Journal
+    ) -> None:
+        self.folder, self.recipe, self.sources, self.encoder, self.journal = folder, recipe, sources, encoder, journal
+        encoder.counts = journal.train + journal.validation
+        self.dtype: StoredDtype = "uint16" if encoder.tokenizer.vocab_size <= 1 << 16 else "int32"
+        self.writers = {
+            name: StreamWriter(folder, name, encoder.layout, DTYPES[self.dtype], getattr(journal, name))
+            for name in SPLITS
+        }
+
+    def run(self) -> None:
+        """Read from where the journal stands to the end, and finish."""
+        total, done = plain_bytes(self.sources), self.encoder.counts.bytes
+        committed = done
+        with progress("corpus", total=total and total - done, unit="bytes") as bar:
+            for source, document in self._documents():
+                before = self.encoder.counts.bytes
+                self._add(document)
+                bar.advance(self.encoder.counts.bytes - before)
+                if self.encoder.counts.bytes - committed >= COMMIT_BYTES:
+                    committed = self.encoder.counts.bytes
+                    self._commit(source, document.index + 1)
+        self._finish()
+
+    def close(self) -> None:
+        """Let go of the files."""
+        for writer in self.writers.values():
+            writer.close()
+
+    def _documents(self) -> Iterator[tuple[int, Document]]:
+        for number in range(self.journal.source, len(self.sources)):
+            done = self.journal.document if number == self.journal.source else 0
+            path = self.sources[number].path
+            for document in read_documents(path, separator=self.recipe.separator, field=self.recipe.field):
+                if document.index >= done:
+                    yield number, document
+
+    def _add(self, document: Document) -> None:
+        where = f"{document.source}, document {document.index}"
+        text = self.encoder.text(document, where)
+        writer = self.writers["validation" if self._is_held_out(text, where) else "train"]
+        if text:
+            writer.append(*self.encoder.encode(text, where, is_first=not writer.counts.documents))
+        else:
+            writer.skip()
+
+    def _is_held_out(self, text: str, where: str) -> bool:
+        return is_held_out(encode_utf8(text, where), self.recipe.validation)
+
+    def _commit(self, source: int, document: int) -> None:
+        for writer in self.writers.values():
+            writer.commit()
+        counts = {name: writer.counts for name, writer in self.writers.items()}
+        write_journal(self.folder, Journal(source, document, **counts))
+
+    def _finish(self) -> None:
+        """Close the streams, and say so: the manifest makes the folder a corpus."""
+        for name, writer in self.writers.items():
+            if not writer.counts.documents and (name == "train" or self.recipe.validation):
+                hint = "cut the text into more documents (a separator), or hold out another share"
+                raise InputError(f"{name} split", expected="at least one document", got="none", hint=hint)
+            writer.finish()
+        for source in self.sources:
+            source.require_unchanged()
+        streams = {name: self._stored(name) for name in SPLITS}
+        manifest = CorpusManifest(FORMAT, self.recipe, self.dtype, **streams)
+        write_json(self.folder / MANIFEST, asdict(manifest))
+
+    def _stored(self, name: str) -> StoredStream:
+        return StoredStream(self.writers[name].counts, *map(file_sha256, stream_files(self.folder, name)))

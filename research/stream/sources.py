@@ -1,0 +1,62 @@
+"""The files that a corpus is read from: found, named without the path of a machine, and hashed."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from contracts.errors import InputError
+from contracts.stream import SourceFile
+from research.progress import progress
+from research.stream.manifest import file_sha256
+from research.text import source_files
+
+PACKED = (".gz", ".jsonl", ".parquet")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source as it was when it was hashed."""
+
+    path: Path
+    stated: SourceFile
+    stamp: tuple[int, int]
+    """size and time of the last change"""
+
+    def require_unchanged(self) -> None:
+        """Refuse a file that was written to since: its digest speaks of another text."""
+        if _stamp(self.path) != self.stamp:
+            hint = "build the corpus again when nobody writes to its sources"
+            raise InputError(str(self.path), expected="the file as it was hashed", got="a changed one", hint=hint)
+
+
+def read_sources(paths: Sequence[str | os.PathLike[str]]) -> list[Source]:
+    """The files at `paths` in the order in which they are read, hashed. Raises `InputError` if there are none."""
+    found = [(file, _name(file, Path(path))) for path in paths for file in source_files(path)]
+    if not found:
+        raise InputError("corpus", expected="at least one file or folder", got="none")
+    sources = []
+    try:
+        with progress("hashing sources", total=sum(_stamp(file)[0] for file, _ in found), unit="bytes") as bar:
+            for file, name in found:
+                stamp = _stamp(file)
+                sources.append(Source(file, SourceFile(name, stamp[0], file_sha256(file, bar)), stamp))
+    except OSError as error:
+        raise InputError(str(error.filename), expected="a readable file", got=str(error.strerror)) from None
+    return sources
+
+
+def plain_bytes(sources: Sequence[Source]) -> int | None:
+    """The bytes of all sources, if they are plain text, so that their size is the size of their text."""
+    if any(source.path.name.lower().endswith(PACKED) for source in sources):
+        return None
+    return sum(source.stated.bytes for source in sources)
+
+
+def _name(file: Path, root: Path) -> str:
+    return file.relative_to(root).as_posix() if root.is_dir() else file.name
+
+
+def _stamp(file: Path) -> tuple[int, int]:
+    status = file.stat()
+    return status.st_size, status.st_mtime_ns
