@@ -1,4 +1,4 @@
-"""How far an unfinished corpus is good: the one file that decides where a build goes on."""
+"""How far an unfinished corpus is good, and by whom it is held: what decides where a build goes on."""
 
 import fcntl
 from collections.abc import Callable, Iterator
