@@ -1,0 +1,111 @@
+"""Documents, however many and however long, as pages of pieces: what every later stage reads.
+
+A page holds documents between marks. A document longer than a page is cut where its pattern allows it, so that memory
+is bounded, no stage has to know a neighbouring page, and threads can share a text.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from research.tokenizers.kernels import scan
+from research.tokenizers.kernels.patterns import Pattern, scanned
+from research.tokenizers.pretokenize import Pretokenizer
+
+PADDING = 16
+"""Bytes after a page, so that eight can be loaded from any place."""
+
+PAGE = 1 << 17
+"""128 KB: with its borders and word numbers well within a core's second cache."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """Documents in UTF-8 between marks, and where their pieces begin. The next page takes the same memory."""
+
+    data: np.ndarray
+    """uint8: mark, document, mark, document, mark, padding"""
+    borders: np.ndarray
+    """uint32: the first byte of each piece (every mark is one), then the end of the last"""
+    pieces: int
+    closed: list[bool]
+    """for each mark but the first, whether a document ends there; if not, it goes on with the next page"""
+
+
+def pages(documents: Iterable[np.ndarray], pretokenizer: Pretokenizer, size: int = PAGE) -> Iterator[Page]:
+    """The pieces of `documents` (uint8, valid UTF-8) on pages of `size` bytes, or more where no cut is allowed."""
+    pattern = scanned(pretokenizer)
+    if pattern is None:
+        return (_matched(document, pretokenizer) for document in documents)
+    return _Layout(pattern, size).pages(documents)
+
+
+class _Layout:
+    """Lays documents on a page and has it scanned when it is full."""
+
+    def __init__(self, pattern: Pattern, size: int) -> None:
+        self.pattern = pattern
+        self._take(size)
+
+    def _take(self, size: int) -> None:
+        self.size = size
+        self.data = np.zeros(size + PADDING, np.uint8)
+        self.data[0] = scan.MARK
+        self.buffers = np.empty((2, size + 1), np.uint32)
+        self._begin()
+
+    def _begin(self) -> None:
+        self.end = 1
+        self.closed: list[bool] = []
+
+    def pages(self, documents: Iterable[np.ndarray]) -> Iterator[Page]:
+        for document in documents:
+            rest = document[:]
+            rest.flags.writeable = False  # one kind of array, so that kernels compile once
+            while len(rest) >= self.size - self.end:
+                cut = scan.last_cut(rest, max(0, self.size - self.end - 1), self.pattern.classes, self.pattern.cuts)
+                if cut == 0 and self.end == 1:
+                    self._take(2 * self.size)
+                    continue
+                if cut:
+                    self._lay(rest[:cut], closed=False)
+                    rest = rest[cut:]
+                yield self._scanned()
+                self._begin()
+            self._lay(rest, closed=True)
+        yield self._scanned()
+
+    def _lay(self, text: np.ndarray, closed: bool) -> None:
+        end = self.end + len(text)
+        self.data[self.end : end] = text
+        self.data[end] = scan.MARK
+        self.end = end + 1
+        self.closed.append(closed)
+
+    def _scanned(self) -> Page:
+        pattern, (borders, other) = self.pattern, self.buffers
+        pieces = scan.scan(self.data, self.end, pattern.classes, pattern.borders, borders)
+        if pattern.contractions:
+            any_case = pattern.contractions == "any case"
+            pieces = scan.set_contractions_apart(self.data, borders, pieces, any_case, other)
+            borders, other = other, borders
+        if pattern.lines_and_threes:
+            pieces = scan.join_lines_and_set_threes(self.data, borders, pieces, pattern.classes, other)
+            borders, other = other, borders
+        return Page(self.data, borders, pieces, self.closed)
+
+
+def _matched(document: np.ndarray, pretokenizer: Pretokenizer) -> Page:
+    """One document on a page, split by the pre-tokenizer itself."""
+    text = document.tobytes().decode()
+    pieces = pretokenizer.split(text)
+    ends = np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)))
+    if len(text) < len(document):
+        first_bytes = np.flatnonzero(document & 0xC0 != 0x80)
+        ends = np.append(first_bytes, len(document))[ends]
+    data = np.zeros(len(document) + 2 + PADDING, np.uint8)
+    data[1 : -PADDING - 1] = document
+    data[[0, len(document) + 1]] = scan.MARK
+    borders = np.concatenate([[0, 1], 1 + ends, [len(document) + 2]]).astype(np.uint32)
+    return Page(data, borders, len(pieces) + 2, [True])

@@ -1,0 +1,129 @@
+"""What the scanner knows of a named pattern: a class for every code point, and where a piece begins, as tables.
+
+Whether a border stands before a character is decided by the classes of four neighbours, `b2 b | here after`. Each
+pattern states that as a function of four classes, tabulated once; so a new pattern is a function and no new loop.
+What four neighbours can't decide (`'ll`, three digits, blank lines) is left to the refinements in `scan.py`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+
+import numpy as np
+
+from research.tokenizers.kernels.scan import BLANK, CLASSES, END, LETTER, NEWLINE, NUMBER, OTHER, SPACE, WHITE, WORD
+from research.tokenizers.pretokenize import NamedPattern, Pretokenizer, WholeText, class_ranges
+
+Rule = Callable[[int, int, int, int], bool]
+
+
+def words(b2: int, b: int, here: int, after: int) -> bool:
+    r"""`\s+|\w+|[^\w\s]`"""
+    return here != b or here == OTHER
+
+
+def gpt2(b2: int, b: int, here: int, after: int) -> bool:
+    r"""`'s|...| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`: of several spaces the last is set apart."""
+    if here in BLANK:
+        return b not in BLANK or after not in (*BLANK, END)
+    return here != b and b != SPACE
+
+
+def gpt2_digits(b2: int, b: int, here: int, after: int) -> bool:
+    r"""`\p{N}|'s|...| ?\p{L}+| ?[^\s\p{L}\p{N}]+|\s+(?![^\s\p{N}])|\s+`"""
+    if here in BLANK:
+        return b not in BLANK or after not in (*BLANK, NUMBER, END)
+    return here == NUMBER or (here != b and b != SPACE)
+
+
+def cl100k(b2: int, b: int, here: int, after: int) -> bool:
+    r"""`'s|...|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+(?![\s\S])|\s*[\r\n]|\s+(?!\S)|\s`"""
+    if here == LETTER:
+        joins_a_symbol = b == OTHER and b2 not in (OTHER, SPACE)  # that is, the symbol begins its piece
+        return b not in (LETTER, SPACE, WHITE) and not joins_a_symbol
+    if here == NUMBER:
+        return b != NUMBER
+    if here == OTHER:
+        return b not in (OTHER, SPACE)
+    if here == NEWLINE:
+        return b in (LETTER, NUMBER)
+    return b not in (SPACE, WHITE) or after not in (*BLANK, END)
+
+
+def none(b2: int, b: int, here: int, after: int) -> bool:
+    """One piece a document."""
+    return False
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """A named pattern as the kernels take it."""
+
+    classes: np.ndarray
+    """uint8[0x110000]: the class of each code point"""
+    borders: np.ndarray
+    """uint8[8^4]: 1 where a piece begins, by `b2 << 9 | b << 6 | here << 3 | after`"""
+    cuts: np.ndarray
+    """uint8[8^2]: 1 where text can be cut in two that know nothing of each other, by `b << 3 | here`"""
+    contractions: str = ""
+    """`'s` and the like are pieces: in lower `case`, in `any case`, or not at all"""
+    lines_and_threes: bool = False
+    """blank lines are joined, and numbers set in threes"""
+
+
+_RULES: Mapping[str, tuple[Rule, str, bool]] = {
+    "words": (words, "", False),
+    "gpt2": (gpt2, "case", False),
+    "gpt2-digits": (gpt2_digits, "case", False),
+    "cl100k": (cl100k, "any case", True),
+    "none": (none, "", False),
+}
+
+
+def scanned(pretokenizer: Pretokenizer) -> Pattern | None:
+    """The tables of a named pattern; `None` for a regex, which only the `regex` module can split."""
+    return _tables(pretokenizer) if isinstance(pretokenizer, (NamedPattern, WholeText)) else None
+
+
+@cache
+def _tables(pattern: NamedPattern | WholeText) -> Pattern:
+    rule, contractions, lines_and_threes = _RULES[pattern.name]
+    borders = _tabulated(rule)
+    cuts = _cuts(borders, refined=bool(contractions))
+    return Pattern(_classes(pattern), borders, cuts, contractions, lines_and_threes)
+
+
+def _classes(pattern: NamedPattern | WholeText) -> np.ndarray:
+    classes = np.full(0x110000, OTHER, np.uint8)
+    if isinstance(pattern, WholeText):
+        return classes
+    spans = class_ranges(pattern.version)
+    for kind, number in (("word", WORD), ("letter", LETTER), ("number", NUMBER), ("space", WHITE)):
+        for low, high in spans.get(kind, ()):
+            classes[low : high + 1] = number
+    if "letter" in spans:
+        classes[[ord(" "), ord("\r"), ord("\n")]] = SPACE, NEWLINE, NEWLINE
+    return classes
+
+
+def _tabulated(rule: Rule) -> np.ndarray:
+    windows = product(CLASSES, repeat=4)
+    return np.array([END in (b, here) or rule(b2, b, here, after) for b2, b, here, after in windows], np.uint8)
+
+
+def _cuts(borders: np.ndarray, refined: bool) -> np.ndarray:
+    """A cut between two classes is safe if a border is there in any company, and both sides decide as beside `END`.
+
+    Refinements look across a border only from `'` to letters and within white space.
+    """
+    rule = borders.reshape(8, 8, 8, 8)
+    always = rule.all(axis=(0, 3))
+    left_indifferent = (rule == rule[..., END, None]).all(axis=(0, 1))
+    right_indifferent = (rule == rule[END]).all(axis=(2, 3))
+    safe = always & left_indifferent & right_indifferent
+    if refined:
+        safe[OTHER, LETTER] = False
+        safe[BLANK, :] = False
+    safe[END] = safe[:, END] = False
+    return safe.astype(np.uint8).reshape(-1)

@@ -1,0 +1,19 @@
+"""Runs every kernel once on a few bytes, so that all compiling happens here."""
+
+import numpy as np
+
+from research.tokenizers.kernels.count import WordCounter
+from research.tokenizers.kernels.decode import Spelling
+from research.tokenizers.kernels.encoder import Encoder
+from research.tokenizers.kernels.learn import learn_merges
+from research.tokenizers.pretokenize import PATTERNS
+
+
+def warm_up() -> None:
+    """Train, encode and decode."""
+    text = np.frombuffer(b"it's the same 1234, the same again", np.uint8)
+    counter = WordCounter()
+    counter.add([text], PATTERNS["cl100k"])
+    merges = learn_merges(counter.result(), 4)
+    encoder = Encoder(merges, PATTERNS["cl100k"])
+    Spelling(merges).decode(encoder.encode(text))

@@ -1,0 +1,71 @@
+"""What it costs to have kernels: nothing on import, a line while they compile, no access outside an array."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[4]
+
+
+def run(code, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent), **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+
+def test_importing_tokenizers_imports_neither_numba_nor_kernels():
+    loaded = run("import sys, research.tokenizers; print(*sys.modules)").stdout.split()
+    assert "research.tokenizers.bpe" in loaded
+    assert not {"numba", "llvmlite", "research.tokenizers.kernels"} & set(loaded)
+
+
+@pytest.mark.slow
+def test_compiling_is_announced_and_what_the_disk_holds_is_not_compiled(tmp_path):
+    code = "from research.tokenizers.kernels import load; load(); load()"
+    first, second = (run(code, NUMBA_CACHE_DIR=str(tmp_path)).stderr for _ in range(2))
+    assert first.count("compiling the tokenizer kernels") == 1
+    assert second == ""
+
+
+CHECKED = """
+import numpy as np
+from pieces import TRICKY, as_documents, split
+from research.tokenizers.encode import merge_bytes
+from research.tokenizers.kernels.count import WordCounter
+from research.tokenizers.kernels.decode import Spelling
+from research.tokenizers.kernels.encoder import Encoder
+from research.tokenizers.kernels.learn import learn_merges
+from research.tokenizers.pretokenize import PATTERNS
+from research.tokenizers.train import learn_merges as plain_merges
+
+texts = ["", "a", TRICKY, TRICKY * 3, "abab" * 50, "it's 12345 don't\\r\\n \\n x" * 20, "가" * 70, "." * 300]
+for pattern in PATTERNS.values():
+    for size in (5, 64, 4096):
+        assert split(texts, pattern, size) == [pattern.split(text) for text in texts]
+    counter = WordCounter()
+    counter.add(as_documents(texts), pattern)
+    counts = counter.result()
+    for tie_break in ("smallest-ids", "largest-bytes"):
+        merges = learn_merges(counts, 300, 1, tie_break)
+        assert list(map(tuple, merges.tolist())) == plain_merges(dict(counts.items()), 300, 1, tie_break)
+    ranks = {pair: 256 + index for index, pair in enumerate(map(tuple, merges.tolist()))}
+    tokens, offsets = Encoder(merges, pattern).encode_batch(as_documents(texts))
+    assert tokens.tolist() == [
+        token for text in texts for piece in pattern.split(text) for token in merge_bytes(piece.encode(), ranks)
+    ]
+    assert Spelling(merges).decode(tokens).decode() == "".join(texts)
+print("checked")
+"""
+
+
+@pytest.mark.slow
+def test_no_kernel_reads_or_writes_outside_an_array(tmp_path):
+    assert run(CHECKED, NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path)).stdout == "checked\n"

@@ -1,0 +1,96 @@
+"""Borders from class tables are those of the regex: on every short text, every code point, every cut, every corpus."""
+
+import itertools
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pieces import as_documents, split, texts
+
+from research.tokenizers.kernels.patterns import scanned
+from research.tokenizers.pretokenize import PATTERNS, pretokenizer
+
+named = pytest.mark.parametrize("name", PATTERNS)
+
+#: One character, or a few, for every class and every letter that a rule of the pattern knows.
+ALPHABETS = {
+    "words": "a_1 \n.é字",
+    "gpt2": "asl1 \n.'\u00a0",
+    "gpt2-digits": "asl1 \n.'\u00a0",
+    "cl100k": "asl1 \t\n.'",
+    "none": "a \n.",
+}
+
+
+@named
+@pytest.mark.parametrize("length", [*range(5), pytest.param(5, marks=pytest.mark.slow)])
+def test_every_short_text_is_split_as_by_the_regex(name, length):
+    every = ["".join(text) for text in itertools.product(ALPHABETS[name], repeat=length)]
+    assert split(every, PATTERNS[name]) == [PATTERNS[name].split(text) for text in every]
+
+
+@pytest.mark.slow
+@named
+@pytest.mark.parametrize("around", [("", "a"), ("1", "1"), (" ", " "), ("!", "a"), ("\n", "\n"), ("'", "s")])
+def test_every_code_point_is_split_as_by_the_regex_between_others(name, around):
+    before, after = around
+    codes = (code for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000)
+    text = "".join(before + chr(code) + after for code in codes)
+    assert split([text], PATTERNS[name]) == [PATTERNS[name].split(text)]
+
+
+@named
+@given(st.lists(texts, max_size=5))
+def test_any_texts_are_split_as_by_the_regex(name, texts):
+    assert split(texts, PATTERNS[name]) == [PATTERNS[name].split(text) for text in texts]
+
+
+@named
+@given(st.lists(texts, max_size=3), st.integers(3, 24))
+def test_no_size_of_page_changes_the_pieces(name, texts, size):
+    assert split(texts, PATTERNS[name], size) == [PATTERNS[name].split(text) for text in texts]
+
+
+@named
+def test_where_two_classes_may_be_cut_any_text_splits_into_the_pieces_of_its_parts(name):
+    alphabet, pattern = ALPHABETS[name], PATTERNS[name]
+    tables = scanned(pattern)
+    for left, right in itertools.product(alphabet, repeat=2):
+        if tables.cuts[tables.classes[ord(left)] << 3 | tables.classes[ord(right)]]:
+            for before, after, next_one in itertools.product(["", *alphabet], repeat=3):
+                first, second = before + left, right + after + next_one
+                assert pattern.split(first + second) == pattern.split(first) + pattern.split(second)
+
+
+@pytest.mark.parametrize("name", ["words", "gpt2", "gpt2-digits", "cl100k"])
+def test_ordinary_text_can_be_cut_at_its_spaces_and_line_ends(name):
+    pattern = scanned(PATTERNS[name])
+    for text in ("a b", "a\nb", "字。字" if name != "cl100k" else "字 字"):
+        kinds = pattern.classes[[ord(character) for character in text]].tolist()
+        assert pattern.cuts[kinds[0] << 3 | kinds[1]]
+
+
+def test_a_text_that_no_pattern_cuts_makes_its_page_larger():
+    long = "a" * 1000 + "\u0301" * 3
+    assert split([long, long], PATTERNS["gpt2"], size=16) == [PATTERNS["gpt2"].split(long)] * 2
+
+
+@given(st.lists(texts, max_size=4))
+def test_another_regex_is_split_by_the_regex_module(texts):
+    pattern = pretokenizer(r"[a-z]{2}|\p{Lu}|(?=1).")
+    assert split(texts, pattern) == [pattern.split(text) for text in texts]
+
+
+@named
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", ["flores", "udhr", "genesis", "logs", "json", "english"])
+def test_real_files_are_split_as_by_the_regex(name, folder, shared_path):
+    for path in sorted(shared_path(f"corpora/{folder}").iterdir()):
+        text = path.read_bytes().decode()
+        assert split([text], PATTERNS[name]) == [PATTERNS[name].split(text)], path.name
+
+
+def test_documents_stay_apart():
+    assert split(["it'", "s", "", "  ", "x"], PATTERNS["gpt2"]) == [["it", "'"], ["s"], [], ["  "], ["x"]]
+    assert [len(document) for document in as_documents(["가", ""])] == [3, 0]
