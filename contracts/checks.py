@@ -10,6 +10,7 @@ import sys
 import threading
 import typing
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from jaxtyping import Shaped, jaxtyped
@@ -19,6 +20,22 @@ from contracts.errors import ShapeError
 from contracts.explain import Bound, shape_error
 from contracts.matching import Mismatch, has_expression, mismatch, quick_match
 
+
+def _reusable_scope() -> AbstractContextManager[None]:
+    """jaxtyping's scope of axis names. Its first one imports JAX, merely to hide frames from JAX's tracebacks: a
+    tokenizer must not pay for that, so where JAX is absent its import is made to fail, which jaxtyping allows for.
+    """
+    if "jax" in sys.modules:
+        return jaxtyped("context")
+    hidden = "jax._src.traceback_util"
+    sys.modules[hidden] = None  # type: ignore[assignment]
+    try:
+        return jaxtyped("context")
+    finally:
+        del sys.modules[hidden]
+
+
+_SCOPE = _reusable_scope()
 _calls = threading.local()  # .owners: the objects whose contracted methods we are inside of, outermost first
 
 
@@ -70,7 +87,7 @@ class Checks:
         if owner is not None:
             owners.append(owner)
         try:
-            with jaxtyped("context"):
+            with _SCOPE:
                 dims = _bind_config_dims(given, host)
                 checked: list[tuple[str, Any, Any]] = []
                 for name, hint, value in self._arguments(given):

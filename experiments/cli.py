@@ -7,6 +7,7 @@ import tyro
 
 from experiments.command import guarded
 from experiments.contracts.command import Contracts
+from experiments.corpus import Corpus
 from experiments.study import Study
 from experiments.tokens import Tokens
 from experiments.train_tokenizer import TrainTokenizer
@@ -26,14 +27,21 @@ Action = (
     Annotated[Study, tyro.conf.subcommand("study")]
     | Annotated[Tokens, tyro.conf.subcommand("tokens")]
     | Annotated[TrainTokenizer, tyro.conf.subcommand("tokenizer")]
+    | Annotated[Corpus, tyro.conf.subcommand("corpus")]
     | Annotated[Contracts, tyro.conf.subcommand("contracts")]
 )
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Parse the command line, run the subcommand, exit with 0, 2 (bad input) or 130 (Ctrl-C)."""
-    action: Any = tyro.cli(Action, args=argv, prog="bytebound", description=_ABOUT, config=(tyro.conf.OmitArgPrefixes,))
-    guarded(action.run)
+
+    def parse_and_run() -> None:
+        action: Any = tyro.cli(
+            Action, args=argv, prog="bytebound", description=_ABOUT, config=(tyro.conf.OmitArgPrefixes,)
+        )
+        action.run()
+
+    guarded(parse_and_run)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,13 @@ def test_help_names_every_command_and_needs_no_jax():
     assert all(name in result.stdout for name in ("study", "tokens", "tokenizer"))
 
 
+def test_a_closed_pipe_ends_help_without_a_traceback():
+    program = f'"{sys.executable}" -m experiments.cli study --help | head -1'
+    result = subprocess.run(program, shell=True, capture_output=True, text=True, check=False)
+    assert "Traceback" not in result.stderr
+    assert result.stdout.startswith("usage: bytebound study")
+
+
 def test_tokens_counts_and_shows_pieces_side_by_side():
     result = bytebound("tokens", "안녕", "--tokenizer", "bytes")
     assert result.returncode == 0, result.stderr.decode()
