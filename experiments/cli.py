@@ -1,11 +1,11 @@
 """The command `bytebound`: one door to everything, whose help answers without importing JAX."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import tyro
 
-from experiments.command import guarded
+from experiments.command import guarded, parse
 from experiments.contracts.command import Contracts
 from experiments.corpus import Corpus
 from experiments.study import Study
@@ -36,10 +36,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Parse the command line, run the subcommand, exit with 0, 2 (bad input) or 130 (Ctrl-C)."""
 
     def parse_and_run() -> None:
-        action: Any = tyro.cli(
-            Action, args=argv, prog="bytebound", description=_ABOUT, config=(tyro.conf.OmitArgPrefixes,)
-        )
-        action.run()
+        parse(Action, argv, prog="bytebound", description=_ABOUT).run()
 
     guarded(parse_and_run)
 

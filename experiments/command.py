@@ -4,32 +4,34 @@ The same `Command` serves `python -m experiments.NAME` and `bytebound`; a person
 never with a traceback, Ctrl-C with 130 and nothing half-written.
 """
 
+import contextlib
 import dataclasses
 import importlib
 import inspect
+import io
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NoReturn
 
 import tyro
 
 from contracts.errors import InputError
 from contracts.results import Question
 from experiments.finding import Finding
-
-Arguments = TypeVar("Arguments")
+from experiments.interrupts import Terminated, orderly_interrupts
 
 
 @dataclass(frozen=True)
 class Output:
     """Where results go; shared by every experiment."""
 
-    out: str = ""
-    """folder for the results (default: runs/<experiment>-<time>)"""
+    out: Annotated[str, tyro.conf.arg(help_behavior_hint="(default: runs/<experiment>-<time>)")] = ""
+    """folder for the results"""
     update_results: bool = False
     """write into results/<experiment>, the committed results, instead"""
     json: bool = False
@@ -69,36 +71,87 @@ def experiment_main(module: str, arguments_class: type[Any], argv: Sequence[str]
     """`python -m experiments.NAME`: parse, run, leave with the right exit code."""
 
     def action() -> None:
-        arguments, output = parse(arguments_class, argv, prog=f"python -m {module}")
+        flat = tyro.conf.arg(name="")
+        members: list[tuple[str, Any]] = [
+            ("arguments", Annotated[arguments_class, flat]),
+            ("output", Annotated[Output, flat]),
+        ]
+        both: Any = dataclasses.make_dataclass("both", members)
+        description = inspect.getdoc(arguments_class) or ""
+        parsed = parse(both, argv, prog=f"python -m {module}", description=description)
         experiment = importlib.import_module(module)
-        run(experiment.QUESTION, arguments, experiment.measure, output)
+        run(experiment.QUESTION, parsed.arguments, experiment.measure, parsed.output)
 
     guarded(action)
 
 
-def parse(arguments_class: type[Arguments], argv: Sequence[str] | None, prog: str) -> tuple[Arguments, Output]:
-    """The experiment's own arguments and the shared ones, from one command line."""
+def parse(form: Any, argv: Sequence[str] | None, prog: str, description: str) -> Any:
+    """The command line as an instance of `form`. Raises `InputError`, one line, for what does not fit."""
+    given = sys.argv[1:] if argv is None else list(argv)
+    complaint = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(complaint):
+            parsed = tyro.cli(form, args=given, prog=prog, description=description, config=(tyro.conf.OmitArgPrefixes,))
+    except SystemExit as exit_:
+        if exit_.code in (0, None):
+            raise
+        raise UsageError(_one_line(complaint.getvalue())) from None
+    for position, argument in enumerate(given):
+        following = given[position + 1 : position + 2]
+        if argument == "" or (argument in ("--corpus", "--only") and (not following or following[0].startswith("--"))):
+            option = given[position - 1] if argument == "" and position else argument
+            raise InputError(option or "argument", expected="a value", got="none" if argument else "an empty one")
+    return parsed
 
-    flat = tyro.conf.arg(name="")
-    members: list[tuple[str, Any]] = [
-        ("arguments", Annotated[arguments_class, flat]),
-        ("output", Annotated[Output, flat]),
+
+class UsageError(InputError):
+    """The command line itself does not fit; the message is the parser's, in one line."""
+
+    def __init__(self, message: str) -> None:
+        Exception.__init__(self, message)
+
+
+_BOX_TITLES = ("Parsing error", "Unrecognized options", "Required options", "Value error", "Invalid choice")
+
+
+def _one_line(box: str) -> str:
+    """The parser's box without its frame: `Unrecognized options: --nosuch; for full helptext, run ...`."""
+    lines = [re.sub(r"[─━╭╮╰╯│┃┌┐└┘├┤]+", " ", line).strip() for line in box.splitlines()]
+    kept = [
+        line for line in lines if line and line not in ("Parsing error", "Unrecognized options", "Required options")
     ]
-    both = dataclasses.make_dataclass("both", members)
-    parsed: Any = tyro.cli(both, args=argv, prog=prog, description=inspect.getdoc(arguments_class))
-    return parsed.arguments, parsed.output
+    return re.sub(r"\s+", " ", "; ".join(kept)) or "the command line does not fit; see --help"
 
 
 def guarded(action: Callable[[], None]) -> None:
-    """Run `action`; end the process with 2 on bad input, 130 on Ctrl-C, quietly when a pipe closes."""
+    """Run `action`; end the process with 2 on bad input, 130 on Ctrl-C, 143 on SIGTERM, quietly when a pipe closes."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without Hangul still shows the rest
     try:
-        action()
+        with orderly_interrupts():
+            action()
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+        _leave(f"error: {error}", 2)
+    except Terminated:
+        _leave("terminated; nothing half-written was left", 143)
     except KeyboardInterrupt:
-        print("interrupted; nothing half-written was left", file=sys.stderr)
-        sys.exit(130)
+        _leave("interrupted; nothing half-written was left", 130)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        _leave("", 1)
+    except OSError as error:
+        place = f" ({error.filename})" if error.filename else ""
+        _leave(f"error: {error.strerror or error}{place}", 2)
+
+
+def _leave(message: str, code: int) -> NoReturn:
+    """Exit; what standard output can no longer take is dropped instead of being complained about once more."""
+    if message:
+        print(message, file=sys.stderr)
+    with contextlib.suppress(Exception):
+        sys.stdout.flush()
+        sys.exit(code)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.exit(code)

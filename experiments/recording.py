@@ -1,7 +1,6 @@
 """Writing what an experiment said: `rows.jsonl`, `manifest.json`, `table.md` and figures, all of them or none.
 
-A run writes beside its folder and is renamed into place at the end, so a kill leaves the previous result whole. The
-manifest is written first, with question, hypothesis and decision rule, and completed with the verdict.
+The manifest is written first, with question, hypothesis and decision rule, and completed with the verdict.
 """
 
 import dataclasses
@@ -9,9 +8,7 @@ import importlib.metadata
 import json
 import os
 import platform
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from contracts import core
-from contracts.errors import InputError
 from contracts.results import Manifest, Question
 from contracts.specification import canonical_json, digest, specification
 from experiments.finding import Finding
+from experiments.folders import replacing
 from experiments.tables import sentences
 
 _VERSIONED = ("jax", "jaxlib", "flax", "jaxtyping", "beartype", "numpy", "numba", "regex")
@@ -59,52 +56,6 @@ def recording(question: Question, arguments: Any, folder: Path) -> Iterator[Reco
         # the digest alone can't say what changed since; `bytebound contracts diff` reads this
         (partial / "specification.json").write_text(canonical_json(specification()) + "\n", encoding="utf-8")
         yield Recording(partial, manifest)
-
-
-@contextmanager
-def replacing(folder: Path) -> Iterator[Path]:
-    """A temporary folder beside `folder` that takes its place at the end; refuses to replace what is no result."""
-    folder = Path(folder)
-    check_replaceable(folder)
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-        partial.chmod(0o755)
-    except OSError as error:
-        raise InputError(
-            "output folder",
-            expected="a folder that can be written",
-            got=f"{folder} ({error.strerror})",
-            hint="choose --out",
-        ) from None
-    try:
-        yield partial
-        if folder.exists():
-            aside = partial.with_name(partial.name + "-old")
-            os.replace(folder, aside)
-            os.replace(partial, folder)
-            shutil.rmtree(aside)
-        else:
-            os.replace(partial, folder)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-
-
-def check_replaceable(folder: Path) -> None:
-    """Refuse a file, or a folder that holds something other than an earlier result."""
-    if folder.exists() and not folder.is_dir():
-        raise InputError("output folder", expected="a folder", got=f"the file {folder}", hint="choose another --out")
-    if (
-        folder.is_dir()
-        and any(folder.iterdir())
-        and not ((folder / "manifest.json").exists() or (folder / "report.md").exists())
-    ):
-        raise InputError(
-            "output folder",
-            expected="a new folder or an earlier result",
-            got=f"{folder}, which holds other files",
-            hint="choose another --out; nothing was changed",
-        )
 
 
 def new_manifest(question: Question, arguments: Any) -> Manifest:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import tyro
 
@@ -31,8 +31,8 @@ class Study:
     as translations of each other, line by line"""
     tokenizer: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
     """a saved vocabulary or a tokenizer.json to compare with; repeatable"""
-    out: str = ""
-    """folder for the report (default: runs/study-<time>)"""
+    out: Annotated[str, tyro.conf.arg(help_behavior_hint="(default: runs/study-<time>)")] = ""
+    """folder for the report"""
     update_results: bool = False
     """write each question's result into results/ instead"""
     only: tuple[str, ...] = ()
@@ -49,10 +49,7 @@ class Study:
         if self.dry_run:
             self._plan(names)
         elif self.update_results:
-            if self.out:
-                raise InputError("--update-results", expected="no --out beside it", got=f"--out {self.out}")
-            for name in names:
-                self._answer(name, Path("results") / name)
+            self._update(names)
         else:
             self._report(names)
 
@@ -65,11 +62,10 @@ class Study:
     def _check_input(self) -> None:
         """Read every file and tokenizer once, so that a bad one is refused before anything has run."""
         from experiments.corpora import slices
-        from experiments.vocabularies import tokenizer_named
+        from experiments.vocabularies import tokenizers_beside_learned
 
         slices(self.corpus)
-        for name in self.tokenizer:
-            tokenizer_named(name)
+        tokenizers_beside_learned(self.tokenizer)
 
     def _plan(self, names: Sequence[str]) -> None:
         for name in names:
@@ -79,54 +75,88 @@ class Study:
                 print(f"  {line}")
 
     def _report(self, names: Sequence[str]) -> None:
-        from experiments.recording import check_replaceable, replacing
+        from experiments.folders import replacing
 
         folder = Path(self.out) if self.out else Path("runs") / time.strftime("study-%Y%m%d-%H%M%S")
-        check_replaceable(folder)
-        findings: dict[str, Finding] = {}
         with replacing(folder) as partial:
-            for name in names:
-                findings[name] = self._answer(name, partial / name)
-            (partial / "report.md").write_text(_report_page(partial, findings), encoding="utf-8")
-        if self.json:
-            for finding in findings.values():
-                for row in finding.rows:
-                    print(row.to_json())
-        else:
-            print(_summary(findings))
+            answers = self._answers(names, partial)
+            (partial / "report.md").write_text(_report_page(partial, answers), encoding="utf-8")
+        self._show(answers)
+        if not self.json:
             print(f"report: {folder / 'report.md'}")
 
-    def _answer(self, name: str, folder: Path) -> Finding:
+    def _update(self, names: Sequence[str]) -> None:
+        if self.out:
+            raise InputError("--update-results", expected="no --out beside it", got=f"--out {self.out}")
+        self._show(self._answers(names, Path("results")))
+
+    def _answers(self, names: Sequence[str], folder: Path) -> "Answers":
+        """Each question's finding, or why it can't be asked of this text; `InputError` if none of them can."""
+        answers = {name: self._answer(name, folder / name) for name in names}
+        refusals = [answer for answer in answers.values() if isinstance(answer, InputError)]
+        if len(refusals) == len(answers):
+            raise refusals[0]
+        return answers
+
+    def _answer(self, name: str, folder: Path) -> Finding | InputError:
         from experiments.recording import recording
 
         print(f"{name} ...", file=sys.stderr, flush=True)
         begun = time.monotonic()
         experiment = importlib.import_module(f"experiments.{name}")
-        arguments = experiment.for_study(self.corpus, self.tokenizer)
-        with recording(experiment.QUESTION, arguments, folder) as record:
-            finding: Finding = experiment.measure(arguments)
-            record.finish(finding)
+        try:
+            arguments = experiment.for_study(self.corpus, self.tokenizer)
+            with recording(experiment.QUESTION, arguments, folder) as record:
+                finding: Finding = experiment.measure(arguments)
+                record.finish(finding)
+        except InputError as error:
+            print(f"{name} can't be asked of this text: {error}", file=sys.stderr, flush=True)
+            return error
         print(f"{name} took {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
         return finding
 
+    def _show(self, answers: "Answers") -> None:
+        if self.json:
+            for finding in _findings(answers).values():
+                for row in finding.rows:
+                    print(row.to_json())
+        else:
+            print(_summary(answers))
 
-def _summary(findings: dict[str, Finding]) -> str:
+
+Answers = dict[str, Finding | InputError]
+
+
+def _findings(answers: Answers) -> dict[str, Finding]:
+    return {name: answer for name, answer in answers.items() if isinstance(answer, Finding)}
+
+
+def _summary(answers: Answers) -> str:
     parts = []
-    for name, finding in findings.items():
-        parts.append(f"{name}\n  {finding.verdict}\n" + "".join(f"  * {line}\n" for line in finding.highlights))
-        if finding.tables:
-            parts.append(finding.tables[0].plain())
+    for name, answer in answers.items():
+        if isinstance(answer, InputError):
+            parts.append(f"{name}\n  not answered: {answer}\n")
+            continue
+        parts.append(f"{name}\n  {answer.verdict}\n" + "".join(f"  * {line}\n" for line in answer.highlights))
+        if answer.tables:
+            parts.append(answer.tables[0].plain())
     return "\n".join(parts)
 
 
-def _report_page(folder: Path, findings: dict[str, Finding]) -> str:
+def _report_page(folder: Path, answers: Answers) -> str:
     """The report: verdicts first, then each question with its figures, its tables and where its rows are."""
+    findings = _findings(answers)
     manifests: dict[str, Any] = {
         name: json.loads((folder / name / "manifest.json").read_text(encoding="utf-8")) for name in findings
     }
     corpora = {corpus["name"]: corpus for manifest in manifests.values() for corpus in manifest["corpora"]}
     parts = ["# What a token, a boundary and a shape cost\n"]
-    parts += [f"- **{name}**: {finding.verdict}" for name, finding in findings.items()]
+    parts += [
+        f"- **{name}** was not answered: {answer}"
+        if isinstance(answer, InputError)
+        else f"- **{name}**: {answer.verdict}"
+        for name, answer in answers.items()
+    ]
     parts.append("")
     rows = tuple((c["name"], f"{c['documents']:,}", f"{c['bytes']:,}", c["sha256"][:12]) for c in corpora.values())
     parts.append(Table("The text", ("corpus", "documents", "bytes", "sha256"), rows).markdown())

@@ -39,6 +39,8 @@ class Tokens:
 
     def run(self) -> None:
         """Read, encode, print."""
+        if self.most < 0:
+            raise InputError("--most", expected="0 for all rows, or more", got=self.most)
         text = self._read()
         names = self.tokenizer or ("bytes", "bpe-4096")
         tokenizers = [tokenizer_named(name) for name in names]
@@ -57,6 +59,8 @@ class Tokens:
             if not Path(str(self.file)).is_file():
                 raise InputError("--file", expected="a text file", got=str(self.file))
             return "\n".join(document.text for document in read_documents(str(self.file)))
+        if sys.stdin is None:
+            raise InputError("text", expected="a text, --file or standard input", got="a closed standard input")
         if sys.stdin.isatty():
             print("reading standard input until Ctrl-D", file=sys.stderr)
         data = sys.stdin.buffer.read()

@@ -1,5 +1,6 @@
 """`bytebound tokenizer`: train a vocabulary on one's own text and keep it in a file that a person can read."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -41,8 +42,7 @@ class TrainTokenizer:
 
         if not self.corpus:
             raise InputError("corpus", expected="at least one file or folder", got="none")
-        if Path(self.out).is_dir():
-            raise InputError("--out", expected="a file name", got=f"the folder {self.out}")
+        _check_writable(Path(self.out))
         documents = (document.text for document in read_documents(*self.corpus, separator=self.separator))
         tokenizer = BPETokenizer.train(
             documents,
@@ -56,3 +56,16 @@ class TrainTokenizer:
         print(f"{tokenizer.text_vocab_size:,} text tokens ({len(tokenizer.merges):,} merges), {tokenizer.stop_reason}")
         print(f"vocab_sha256 {tokenizer.identity.vocab_sha256}")
         print(f"written: {self.out}")
+
+
+def _check_writable(path: Path) -> None:
+    """Refuse, before the training, a path that could not be written after it."""
+    problem = ""
+    if path.is_dir():
+        problem = f"the folder {path}"
+    elif not path.parent.is_dir():
+        problem = f"{path}, in a folder that does not exist"
+    elif not os.access(path.parent, os.W_OK | os.X_OK):
+        problem = f"{path}, in a folder that can't be written"
+    if problem:
+        raise InputError("--out", expected="a file that can be written", got=problem)

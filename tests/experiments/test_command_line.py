@@ -1,11 +1,13 @@
 """The command line: help without JAX, one-line errors with exit code 2, nothing half-written."""
 
 import os
+import re
 import subprocess
 import sys
 
 import pytest
 
+from contracts.results import Row
 from experiments.tokens import common_rows, readable
 from research.tokenizers import BPETokenizer, ByteTokenizer
 
@@ -60,6 +62,14 @@ def test_tokens_reads_standard_input_and_files(tmp_path):
         (["study", "--corpus", "nowhere"], None, "nowhere"),
         (["study", "--only", "everything"], None, "--only: expected some of"),
         (["tokenizer", "nowhere", "--out", "x.json"], None, "nowhere"),
+        (["tokenizer", ".", "--out", "no/folder/x.json"], None, "--out: expected a file that can be written"),
+        (["tokens", "x", "--most", "-2"], None, "--most: expected 0 for all rows"),
+        (["tokens", "x", "--most", "many"], None, "--most"),
+        (["tokens", "x", "--nosuch"], None, "Unrecognized options: --nosuch"),
+        (["tokenizer", "x", "--out", "y", "--tie-break", "coin"], None, "invalid choice 'coin'"),
+        (["frobnicate"], None, "Unrecognized options: frobnicate"),
+        (["study", "--corpus"], None, "--corpus: expected a value, got none"),
+        (["study", "--corpus", ""], None, "--corpus: expected a value, got an empty one"),
     ],
 )
 def test_a_persons_mistake_is_one_line_and_exit_code_2(arguments, stdin, expected, tmp_path):
@@ -68,7 +78,8 @@ def test_a_persons_mistake_is_one_line_and_exit_code_2(arguments, stdin, expecte
     assert result.returncode == 2
     assert expected in message
     assert "Traceback" not in message
-    assert len([line for line in message.splitlines() if line.startswith("error:")]) == 1
+    assert [line for line in message.splitlines() if not line.startswith("error:")] == []
+    assert message.count("\n") == 1
     assert list(tmp_path.glob("**/*")) in ([], [tmp_path / "runs"])
 
 
@@ -94,3 +105,33 @@ def test_bytes_that_are_no_text_are_shown_as_such():
     assert readable(b"\xea\xb0") == "<ea><b0>"
     assert readable("가 \n".encode()) == "가␣⏎"
     assert readable(b"\x00") == "<U+0000>"
+
+
+def test_a_study_answers_what_the_text_allows_and_says_what_it_does_not(tmp_path):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for name, text in (("eng", "one two three four\nfive six\n"), ("kor", "하나 둘 셋 넷\n다섯 여섯\n")):
+        (folder / f"{name}.txt").write_text(text * 20)
+    arguments = ("study", "--corpus", folder, "--only", "sequence_length", "--out", tmp_path / "out")
+    planned = bytebound(*arguments, "--dry-run", cwd=tmp_path)
+    assert planned.returncode == 0, planned.stderr.decode()
+    assert not (tmp_path / "out").exists()
+    for _ in range(2):
+        done = bytebound(*arguments, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr.decode()
+    assert "report.md" in done.stdout.decode()
+    report = (tmp_path / "out" / "report.md").read_text()
+    assert "sequence_length/figure.png" in report
+    assert all((tmp_path / "out" / link).is_file() for link in re.findall(r"\]\(([^)]+)\)", report))
+    as_rows = bytebound(*arguments, "--json", cwd=tmp_path)
+    rows = [Row.from_json(line) for line in as_rows.stdout.decode().splitlines()]
+    assert {row.quantity for row in rows} >= {"tokens", "bytes"}
+
+
+def test_a_question_that_can_not_be_asked_does_not_cost_the_others(tmp_path):
+    (tmp_path / "one.txt").write_text("a")
+    arguments = ("study", "--corpus", tmp_path / "one.txt", "--only", "sequence_length", "--out", tmp_path / "out")
+    refused = bytebound(*arguments, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "can't be asked of this text" in refused.stderr.decode()
+    assert not (tmp_path / "out").exists()

@@ -11,7 +11,8 @@ from contracts.errors import InputError
 from contracts.results import Question, Row
 from experiments.command import Output
 from experiments.finding import Finding
-from experiments.recording import check_replaceable, recording, replacing
+from experiments.folders import check_replaceable, replacing
+from experiments.recording import recording
 from experiments.tables import Table, number, si
 
 QUESTION = Question("weight", "How heavy?", "Heavy.", "Heavy if above 1 kg.")
@@ -70,9 +71,9 @@ def test_a_folder_with_other_files_is_not_replaced(tmp_path):
 
 def test_a_file_in_the_way_is_refused(tmp_path):
     (tmp_path / "taken").write_text("")
-    with pytest.raises(InputError, match="expected a folder, got the file"), replacing(tmp_path / "taken"):
+    with pytest.raises(InputError, match="got the file"), replacing(tmp_path / "taken"):
         pass
-    with pytest.raises(InputError, match="can be written"), replacing(tmp_path / "taken" / "below"):
+    with pytest.raises(InputError, match="output folder"), replacing(tmp_path / "taken" / "below"):
         pass
 
 
