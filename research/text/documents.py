@@ -193,6 +193,7 @@ def _json_field(line: str, field: str, where: str) -> str:
     if not isinstance(record[field], str):
         got = type(record[field]).__name__
         raise InputError("record", expected=f"a string in field {field!r}", got=got, where=where)
+    encode_utf8(record[field], where)  # JSON can spell a lone surrogate, which no text has
     return record[field]
 
 

@@ -18,7 +18,7 @@ def parquet_values(path: Path, column: str) -> Iterator[bytes]:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        hint = "install the extra `data`: pip install 'bytebound[data]'"
+        hint = "install the extra `data`: pip install '.[data]' in the project's folder"
         raise InputError(str(path), expected="pyarrow to read .parquet", got="none", hint=hint) from None
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
