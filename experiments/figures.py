@@ -22,6 +22,7 @@ _STYLE: Any = {
     "grid.alpha": 0.3,
     "axes.axisbelow": True,
     "legend.frameon": False,
+    "text.parse_math": False,  # a file's name may hold dollar signs
     "svg.hashsalt": "bytebound",
     "svg.fonttype": "path",
 }

@@ -1,5 +1,6 @@
 """Tables once, shown twice: as Markdown in `table.md` and as plain text on a terminal."""
 
+import math
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,6 +56,13 @@ def si(value: float, unit: str = "") -> str:
         if abs(value) >= factor:
             return f"{value / factor:.3g} {prefix}{unit}"
     return f"{value:.3g} {unit}".rstrip()
+
+
+def percent(share: float) -> str:
+    """A share with two significant digits, never in scientific notation: `12 %`, `0.35 %`, `0.000058 %`."""
+    value = 100 * share
+    places = max(0, 1 - math.floor(math.log10(abs(value)))) if value else 0
+    return f"{value:.{places}f} %"
 
 
 def _cell(text: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from contracts.errors import InputError
+from experiments.names import printable
 
 
 def tokenizer_named(name: str) -> Any:
@@ -31,16 +32,21 @@ def tokenizers_beside_learned(names: Sequence[str]) -> dict[str, Any]:
     for name in dict.fromkeys(names):
         if name == "bytes":
             continue
-        short = f"embedded {name}" if re.fullmatch(r"bpe-\d+", name) else short_name(name)
+        short = label(name)
         if short in found:
             raise InputError("--tokenizer", expected="files with different names", got=f"two called {short!r}")
         found[short] = tokenizer_named(name)
     return found
 
 
+def label(name: str) -> str:
+    """What a tokenizer is called in results: `embedded bpe-4096` for one that the embedded corpus taught."""
+    return f"embedded {name}" if re.fullmatch(r"bpe-\d+", name) else short_name(name)
+
+
 def short_name(name: str) -> str:
     """A tokenizer's name without the folders of somebody's machine: `bytes`, `gpt2` for `gpt2/tokenizer.json`."""
-    path = Path(name)
+    path = Path(printable(name))
     if path.name == "tokenizer.json" and path.parent.name:
         return path.parent.name
     return path.name.removesuffix(".json")

@@ -51,6 +51,7 @@ class Timings:
 
     @property
     def repeats(self) -> int:
+        """How often every part was timed at every length."""
         return next(iter(self.samples.values())).shape[1]
 
     def seconds(self, part: str) -> Repeats:

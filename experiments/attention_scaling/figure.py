@@ -49,7 +49,7 @@ def _costs(axes: Any, found: Findings) -> None:
         _mark(axes, seen.value, "by the clock", "-")
         axes.axvspan(seen.low, seen.high, color="#444444", alpha=0.1, lw=0)
     axes.legend(loc="upper left", fontsize=8.5)
-    say(axes, "Cost against length", "Attention overtakes the rest at the lines (shaded: 95 % interval).")
+    say(axes, "Cost against length", "Lines: where attention overtakes the rest (shaded: 95 % interval).")
 
 
 def _mark(axes: Any, length: float, text: str, style: str) -> None:
@@ -82,7 +82,7 @@ def _exponents(axes: Any, found: Findings) -> None:
 
 
 def _texts(axes: Any, found: Findings) -> None:
-    texts, bpe = _shown(found.texts), found.units.bpe
+    texts, bpe = _shown(found.texts, found.units.bpe), found.units.bpe
     places = np.arange(len(texts))[::-1]
     of_characters = [text.attention_ratio("characters") for text in texts]
     axes.barh(places + 0.2, of_characters, 0.38, color=COLOURS[0], label="characters")
@@ -101,17 +101,24 @@ def _texts(axes: Any, found: Findings) -> None:
     axes.set_yticks(places, [text.name for text in texts], fontsize=8.5)
     axes.grid(axis="y", visible=False)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2, fontsize=8.5)
-    say(axes, "The same text in bytes", f"Dashed: the worst case of {WORST_CASE} times, all characters 4 bytes.")
+    all_or_some = "" if len(texts) == len(found.texts) else f" {len(texts)} of {len(found.texts)} texts shown."
+    sentence = f"Dashed: the worst case, all characters 4 bytes.{all_or_some}"
+    say(axes, "The same text in bytes", sentence)
 
 
-def _shown(texts: Sequence[TextCost]) -> list[TextCost]:
-    """All constructed texts, and of more real ones than fit evenly many from the cheapest to the dearest."""
+def _shown(texts: Sequence[TextCost], bpe: str) -> list[TextCost]:
+    """All constructed texts; of more real ones than fit English, the dearest, and others over the whole range."""
     real = [text for text in texts if not text.is_constructed]
-    room = _MOST_BARS - (len(texts) - len(real))
-    if len(real) > room:
-        real = sorted(real, key=lambda text: text.attention_ratio("characters"))
-        real = [real[i] for i in np.linspace(0, len(real) - 1, room).round().astype(int)]
-    return real + [text for text in texts if text.is_constructed]
+    constructed = [text for text in texts if text.is_constructed]
+    room = _MOST_BARS - len(constructed)
+    if len(real) <= room:
+        return real + constructed
+    real = sorted(real, key=lambda text: text.attention_ratio("characters"))
+    kept = {real[-1], max(real, key=lambda text: text.attention_ratio(bpe))}
+    kept.update([text for text in real if text.is_english][:1])
+    others = [text for text in real if text not in kept]
+    kept.update(others[round(place)] for place in np.linspace(0, len(others) - 1, room - len(kept)))
+    return [text for text in real if text in kept] + constructed
 
 
 def _length_ticks(axes: Any, lengths: tuple[int, ...]) -> None:

@@ -28,6 +28,8 @@ class Findings:
     clock_crossing: ClockCrossing
     texts: Sequence[TextCost]
     units: Units
+    decisions: Sequence[str] = ()
+    """which files were cut into lines, and why"""
 
     @property
     def lengths(self) -> tuple[int, ...]:

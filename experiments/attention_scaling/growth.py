@@ -17,7 +17,7 @@ _SECONDS, _LOCAL, _FITTED, _CROSSING = 1.0, 1.0, 0.25, 0.5
 _DIGITS = 9  # of an exact logarithm: its last bits depend on the machine's mathematical library
 
 GrowthJudgement = Literal["as predicted", "steeper", "shallower", "inconclusive"]
-CrossingJudgement = Literal["agrees", "earlier", "later", "inconclusive", "not seen"]
+CrossingJudgement = Literal["agrees", "earlier", "later", "inconclusive"]
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ class ClockCrossing:
 
     @property
     def judgement(self) -> CrossingJudgement:
-        """By the rule of the question."""
+        """By the rule of the question; without a crossing nothing is concluded."""
         if self.seen is None:
-            return "not seen"
+            return "inconclusive"
         low, high = self.closed_form / CROSSING_FACTOR, self.closed_form * CROSSING_FACTOR
         if self.seen.within(low, high):
             return "agrees"

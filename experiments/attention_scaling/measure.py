@@ -3,7 +3,7 @@
 from functools import partial
 
 from experiments.attention_scaling.question import AttentionScaling
-from experiments.corpora import slices
+from experiments.corpora import decisions, slices
 from experiments.finding import Finding
 
 
@@ -22,8 +22,9 @@ def measure(arguments: AttentionScaling) -> Finding:
     from experiments.attention_scaling.tables import tables
     from experiments.attention_scaling.verdict import highlights, verdict
 
-    config, cuts = arguments.config(), slices(arguments.corpus)
+    config, cuts = arguments.config(), slices(arguments.corpus, arguments.reading)
     units = texts.units_for(cuts, arguments.vocab_size, arguments.tokenizer)
+    costs = texts.text_costs(cuts, units)  # before the clock: a text that can't be counted is refused at once
     parts = programs.parts(config)
     counted = counting.count_parts(parts, config, arguments.counted_lengths)
     crossings = counting.crossings(parts, config)
@@ -40,8 +41,9 @@ def measure(arguments: AttentionScaling) -> Finding:
         timings=timings,
         growth=grown,
         clock_crossing=growth.clock_crossing(timings, crossings[0].full),
-        texts=texts.text_costs(cuts, units),
+        texts=costs,
         units=units,
+        decisions=decisions(cuts),
     )
     return Finding(
         rows=[

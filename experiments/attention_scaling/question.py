@@ -7,6 +7,7 @@ import tyro
 
 from contracts.errors import InputError
 from contracts.results import Question
+from experiments.corpora import DEFAULT_READING, Reading
 
 #: An exponent is as predicted if its whole interval lies this close to the prediction.
 EXPONENT_MARGIN = 0.2
@@ -14,6 +15,16 @@ EXPONENT_MARGIN = 0.2
 CROSSING_FACTOR = 2.0
 #: Every character 4 bytes, squared; a text comes near it from this share on.
 WORST_CASE, NEAR_SHARE = 16, 0.9
+
+#: Arguments by their bounds. Traces have 32-bit positions; what is timed is also allocated.
+_BOUNDS = {
+    "lengths": (1, 2**16),
+    "count_to": (1, 2**30),
+    "repeats": (5, 10_000),
+    "vocab_size": (256, 2**24),
+    "seed": (0, 2**63 - 1),
+    **dict.fromkeys(("d_model", "n_layers", "n_heads", "n_kv_heads", "head_dim", "d_ff"), (1, 2**16)),
+}
 
 QUESTION = Question(
     name="attention_scaling",
@@ -44,6 +55,8 @@ class AttentionScaling:
 
     corpus: tuple[str, ...] = ()
     """text files or folders (UTF-8; .gz, .jsonl and .parquet too), one slice a file"""
+    reading: Annotated[Reading, tyro.conf.arg(name="")] = DEFAULT_READING
+    """how files become documents, and whether they are taken as translations of each other"""
     tokenizer: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="NAME|FILE")] = ()
     """a saved vocabulary or a tokenizer.json to count with as well; repeatable"""
     vocab_size: int = 4096
@@ -72,11 +85,11 @@ class AttentionScaling:
     def __post_init__(self) -> None:
         if len(self.lengths) < 2 or any(a >= b for a, b in zip(self.lengths, self.lengths[1:], strict=False)):
             raise InputError("--lengths", expected="at least two ascending lengths", got=self.lengths)
-        for name, least in (("lengths", 1), ("repeats", 5), ("vocab_size", 256), ("count_to", 1), ("seed", 0)):
+        for name, (least, most) in _BOUNDS.items():
             value = getattr(self, name)
-            if (min(value) if isinstance(value, tuple) else value) < least:
+            if not all(least <= each <= most for each in (value if isinstance(value, tuple) else (value,))):
                 option = "--" + name.replace("_", "-")
-                raise InputError(option, expected=f"at least {least}", got=value)
+                raise InputError(option, expected=f"{least:,} to {most:,}", got=value)
 
     @property
     def counted_lengths(self) -> tuple[int, ...]:
@@ -101,9 +114,11 @@ class AttentionScaling:
         )
 
 
-def for_study(corpus: tuple[str, ...], tokenizer: tuple[str, ...]) -> AttentionScaling:
+def for_study(
+    corpus: tuple[str, ...], tokenizer: tuple[str, ...], reading: Reading = DEFAULT_READING
+) -> AttentionScaling:
     """The arguments that `bytebound study` runs with."""
-    return AttentionScaling(corpus=corpus, tokenizer=tokenizer, repeats=9)
+    return AttentionScaling(corpus=corpus, tokenizer=tokenizer, reading=reading, repeats=9)
 
 
 def plan(arguments: AttentionScaling) -> list[str]:
@@ -113,7 +128,7 @@ def plan(arguments: AttentionScaling) -> list[str]:
 
     config = arguments.config()
     flops = sum(forward_flops(config, length, full_pairs(length)).total for length in arguments.lengths)
-    megabytes = sum(cut.corpus().bytes for cut in slices(arguments.corpus)) / 1e6
+    megabytes = sum(cut.corpus().bytes for cut in slices(arguments.corpus, arguments.reading)) / 1e6
     longest = arguments.counted_lengths[-1]
     programs = 5 * len(arguments.lengths)
     timing = arguments.repeats * 3 * flops / 10e9

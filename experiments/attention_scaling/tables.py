@@ -150,8 +150,9 @@ def _texts(found: Findings) -> Table:
         "The same text in other units: how often more query-key pairs bytes need",
         ("text", "bytes/character", "attention, bytes/characters", *against),
         tuple(rows),
-        f"A ratio of attention is the square of a ratio of lengths. {found.units.bpe} was learned from one half of "
-        "every text (every second document or line) and counts the other.",
+        f"A ratio of attention is the square of a ratio of lengths. {found.units.bpe} learned from one half of every "
+        "text (every second document or line) and counts the other."
+        + "".join(f" {sentence}." for sentence in found.decisions),
     )
 
 

@@ -37,8 +37,8 @@ class Units:
 
     @property
     def bpe(self) -> str:
-        """The name of the learned BPE, with the size that it reached."""
-        return f"bpe-{self.learned.text_vocab_size}"
+        """The name of the learned BPE: the size that it reached, and what taught it."""
+        return f"bpe-{self.learned.text_vocab_size} (first halves)"
 
     @property
     def tokenizers(self) -> dict[str, Tokenizer]:
@@ -50,7 +50,7 @@ class Units:
         return self.tokenizers[unit].vocab_size if unit in self.tokenizers else ByteTokenizer().vocab_size
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TextCost:
     """How long one slice is in each unit."""
 
@@ -61,6 +61,8 @@ class TextCost:
     held_out_bytes: int = 0
     held_out_tokens: Mapping[str, int] = field(default_factory=dict)
     """tokens of the held-out half by tokenizer; none for constructed text"""
+    is_english: bool = False
+    """by its name"""
 
     @property
     def is_constructed(self) -> bool:
@@ -103,7 +105,7 @@ def text_costs(cuts: Sequence[Slice], units: Units) -> list[TextCost]:
             held_out = halves(cut)[1]
             tokens = {name: len(tokenizer.encode(held_out)) for name, tokenizer in units.tokenizers.items()}
             sizes = len(cut.text), len(cut.text.encode()), len(held_out.encode())
-            found.append(TextCost(cut.name, cut.group, *sizes, tokens))
+            found.append(TextCost(cut.name, cut.group, *sizes, tokens, cut.is_english))
             bar.advance()
     constructed = [TextCost(name, "constructed", len(text), len(text.encode())) for name, text in CONSTRUCTED.items()]
     return found + constructed
@@ -148,4 +150,6 @@ def text_rows(texts: Sequence[TextCost], units: Units, shapes: Mapping[str, Deco
 
 
 def _decoder_flops(shape: DecoderConfig, vocab_size: int, length: int) -> int:
+    """Of at least one position: a text that is shorter than a token's mean still takes one."""
+    length = max(1, length)
     return forward_flops(replace(shape, vocab_size=vocab_size), length, full_pairs(length)).total

@@ -3,19 +3,13 @@
 from collections.abc import Sequence
 
 from experiments.attention_scaling.findings import LARGE, Findings
-from experiments.attention_scaling.question import NEAR_SHARE, WORST_CASE
+from experiments.attention_scaling.question import CROSSING_FACTOR, NEAR_SHARE, WORST_CASE
 from experiments.attention_scaling.tables import TITLES, interval, share
 from experiments.attention_scaling.texts import CONTENTS, TextCost
 from experiments.tables import si
 from research.costs import causal_pairs, full_pairs
 
 _JUDGED = ("attention", "decoder")
-_CROSSED = {
-    "agrees": "within a factor of two of it",
-    "earlier": "much earlier",
-    "later": "much later",
-    "inconclusive": "undecided whether within a factor of two of it",
-}
 
 
 def verdict(found: Findings) -> str:
@@ -39,11 +33,12 @@ def highlights(found: Findings) -> list[str]:
 def _crossing(found: Findings) -> str:
     crossing, form = found.clock_crossing, f"{found.crossings[0].full:,.0f}"
     if crossing.seen is None:
-        return f"The clock saw no crossing; the closed form says T = {form}."
+        return f"Crossing: {crossing.judgement}, the clock saw none; the closed form says T = {form}."
     beyond = ", extrapolated," if crossing.extrapolated else ""
     return (
         f"Attention overtakes the rest of a layer at T = {form} by FLOPs and at "
-        f"{interval(crossing.seen, 0)}{beyond} by the clock: {_CROSSED[crossing.judgement]}."
+        f"{interval(crossing.seen, 0)}{beyond} by the clock: {crossing.judgement} (by the rule of a factor of "
+        f"{CROSSING_FACTOR:g})."
     )
 
 

@@ -6,8 +6,7 @@ from experiments.boundary_cost.consequences import CACHE_DTYPE, Bill, cache_byte
 from experiments.boundary_cost.parameters import Model
 from experiments.boundary_cost.positions import Encoded
 from experiments.boundary_cost.question import PARAMETER_SHARE, POSITION_SHARE, REAL_MODEL
-from experiments.boundary_cost.tables import percent
-from experiments.tables import number, si
+from experiments.tables import number, percent, si
 from research.costs.memory import dtype_bytes
 
 

@@ -106,7 +106,7 @@ def _break_even(axes: Any, bills: Sequence[Bill]) -> None:
 
 
 def _memory(axes: Any, bills: Sequence[Bill]) -> None:
-    say(axes, "Memory while generating", "From tiny on, one boundary in the cache outweighs one more id.")
+    say(axes, "Memory while generating", "Where blue is above orange, one boundary in the cache outweighs an id.")
     shapes = list(dict.fromkeys(bill.shape for bill in bills))
     sizes = [decoder_parameters(shape).total for shape in shapes]
     width = dtype_bytes(CACHE_DTYPE)

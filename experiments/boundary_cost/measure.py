@@ -11,7 +11,7 @@ from experiments.boundary_cost.parameters import models, parameter_rows
 from experiments.boundary_cost.positions import corpora, encode_all, position_rows
 from experiments.boundary_cost.question import BoundaryCost
 from experiments.boundary_cost.shapes import shapes_named
-from experiments.corpora import slices
+from experiments.corpora import decisions, slices
 from experiments.finding import Finding
 
 
@@ -24,7 +24,7 @@ def measure(arguments: BoundaryCost) -> Finding:
     shapes = shapes_named(arguments.shapes)
     if not shapes:
         raise InputError("--shapes", expected="at least one shape", got="none")
-    cuts = slices(arguments.corpus)
+    cuts = slices(arguments.corpus, arguments.reading)
     parts = encode_all(cuts, arguments.tokenizers)
     wholes = corpora(parts)
     compared, costs = models(shapes), bills(shapes, wholes)
@@ -41,7 +41,7 @@ def measure(arguments: BoundaryCost) -> Finding:
             tables.policies(example(compared), wholes),
             *(tables.origin(model) for model in compared if model.base.name == "origin" and not model.tied),
             tables.parameters(compared),
-            tables.positions(parts),
+            tables.positions(parts, decisions(cuts)),
             tables.consequences(costs),
         ],
         draw=[partial(draw, models=compared, parts=parts, bills=costs)],

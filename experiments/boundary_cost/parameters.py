@@ -39,6 +39,7 @@ class Model:
 
     @property
     def factors(self) -> dict[str, str | int | bool]:
+        """What identifies the model in a row."""
         return {
             "shape": self.base.name,
             "d_model": self.base.d_model,

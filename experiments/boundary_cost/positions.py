@@ -12,7 +12,7 @@ from contracts.tokenizer import Boundary
 from experiments.boundary_cost.agreement import agreeing, exact
 from experiments.boundary_cost.shapes import POLICIES
 from experiments.corpora import Slice
-from experiments.vocabularies import short_name, tokenizer_named
+from experiments.vocabularies import label, tokenizer_named
 from research.progress import progress
 from research.stream import build_stream
 
@@ -64,6 +64,7 @@ class Encoded:
 
     @property
     def factors(self) -> dict[str, str]:
+        """What identifies the stream in a row."""
         return {"slice": self.slice, "group": self.group, "tokenizer": self.tokenizer}
 
 
@@ -90,7 +91,7 @@ def encode_all(cuts: Sequence[Slice], tokenizers: Sequence[str]) -> list[Encoded
     Raises:
         InputError: two tokenizers would have one name in the results, or a tokenizer can't be read.
     """
-    names = [short_name(name) for name in tokenizers]
+    names = [label(name) for name in tokenizers]
     if len(set(names)) < len(names):
         raise InputError("--tokenizer", expected="files of different names", got=", ".join(names))
     streams = [*cuts, _joined(cuts)] if len(cuts) > 1 else cuts

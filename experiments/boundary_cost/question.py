@@ -7,6 +7,7 @@ import tyro
 
 from contracts.results import Question
 from experiments.boundary_cost.shapes import SHAPES, ShapeName, shapes_named
+from experiments.corpora import DEFAULT_READING, Reading
 
 #: Sharing matters in parameters from this share of a model on, if the model has at least that many parameters.
 PARAMETER_SHARE, REAL_MODEL = 0.001, 10_000_000
@@ -39,8 +40,9 @@ class BoundaryCost:
     """
 
     corpus: tuple[str, ...] = ()
-    """text files or folders (UTF-8; .gz, .jsonl and .parquet too); in a folder whose files have equally many lines,
-    each line is a document"""
+    """text files or folders (UTF-8; .gz, .jsonl and .parquet too), one slice a file"""
+    reading: Annotated[Reading, tyro.conf.arg(name="")] = DEFAULT_READING
+    """how files become documents, and whether they are taken as translations of each other"""
     tokenizer: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="NAME|FILE")] = ()
     """a saved vocabulary or a tokenizer.json to measure beside bytes and bpe-4096; repeatable"""
     shapes: tuple[ShapeName, ...] = tuple(SHAPES)
@@ -52,9 +54,9 @@ class BoundaryCost:
         return tuple(dict.fromkeys((*TOKENIZERS, *self.tokenizer)))
 
 
-def for_study(corpus: tuple[str, ...], tokenizer: tuple[str, ...]) -> BoundaryCost:
+def for_study(corpus: tuple[str, ...], tokenizer: tuple[str, ...], reading: Reading = DEFAULT_READING) -> BoundaryCost:
     """The arguments that `bytebound study` runs with."""
-    return BoundaryCost(corpus=corpus, tokenizer=tokenizer)
+    return BoundaryCost(corpus=corpus, tokenizer=tokenizer, reading=reading)
 
 
 def plan(arguments: BoundaryCost) -> list[str]:

@@ -1,6 +1,5 @@
 """The tables: what each policy adds, then parameters, positions, and what follows, side by side."""
 
-import math
 from collections.abc import Sequence
 
 from contracts.tokenizer import PROTOCOL_NAMES
@@ -8,18 +7,11 @@ from experiments.boundary_cost.consequences import CACHE_DTYPE, Bill, cache_byte
 from experiments.boundary_cost.parameters import Model
 from experiments.boundary_cost.positions import Encoded
 from experiments.boundary_cost.shapes import POLICIES
-from experiments.tables import Table, number, si
+from experiments.tables import Table, number, percent, si
 from research.costs import token_parameters
 from research.costs.memory import dtype_bytes
 
 _FORMULAS = {"shared": "n + 1", "separate": "2n", "bos": "n", "eos": "n", "none": "0"}
-
-
-def percent(share: float) -> str:
-    """A share with two significant digits, never in scientific notation: `12 %`, `0.35 %`, `0.000058 %`."""
-    value = 100 * share
-    places = max(0, 1 - math.floor(math.log10(abs(value)))) if value else 0
-    return f"{value:.{places}f} %"
 
 
 def policies(model: Model, corpora: Sequence[Encoded]) -> Table:
@@ -99,8 +91,8 @@ def parameters(models: Sequence[Model]) -> Table:
     )
 
 
-def positions(parts: Sequence[Encoded]) -> Table:
-    """Boundaries of every slice, counted in its streams."""
+def positions(parts: Sequence[Encoded], decided: Sequence[str] = ()) -> Table:
+    """Boundaries of every slice, counted in its streams; `decided` says which files were cut into lines."""
     rows = tuple(
         (
             _slice_name(part),
@@ -121,7 +113,8 @@ def positions(parts: Sequence[Encoded]) -> Table:
         (*columns, "of the stream, shared", "of the stream, separate", "saved by sharing"),
         rows,
         "Counted in the streams, equal to the formulas; bos and eos alone have n, none has 0. Where the files of a "
-        "folder are aligned line by line, each line is a document. bpe-4096 is trained on the embedded corpus.",
+        "folder are aligned line by line, each line is a document. embedded bpe-N learned from the prose "
+        "of the embedded corpus." + "".join(f" {sentence}." for sentence in decided),
     )
 
 

@@ -16,12 +16,6 @@ def spelled(ratio: Ratio | None) -> str:
     return f"{ratio.value:.{digits}f} [{ratio.low:.{digits}f}, {ratio.high:.{digits}f}]"
 
 
-def percent(share: float) -> str:
-    """`12 %`, and `0.3 %` below one."""
-    digits = 1 if 0.0005 <= abs(share) < 0.01 else 0
-    return f"{share:.{digits}%}".replace("%", " %")
-
-
 def by_text(
     found: Findings, columns: Sequence[Column], cell: Callable[[Text, Column], str]
 ) -> tuple[tuple[str, ...], ...]:

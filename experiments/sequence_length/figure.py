@@ -12,6 +12,7 @@ from experiments.sequence_length.findings import Findings
 from experiments.sequence_length.joint import Joint
 from experiments.sequence_length.question import DEARER
 from experiments.sequence_length.texts import Text
+from experiments.sequence_length.verdict import named_texts
 from experiments.tables import number
 
 _SMALL = 8.5
@@ -105,10 +106,12 @@ def _name_rows(axes: Any, labels: Sequence[str], borders: Sequence[int]) -> None
 
 
 def _curves(axes: Any, found: Findings) -> None:
-    say(axes, "A larger vocabulary", "Longer tokens, at a falling rate. Dotted: the text that taught them.")
+    picked = _picked(found)
+    some = f" {len(picked)} of {len(found.texts)} texts shown." if len(picked) < len(found.texts) else ""
+    say(axes, "A larger vocabulary", f"Solid: unseen text. Dotted: the text that taught the vocabulary.{some}")
     learned = [column for column in found.columns if column.learned]
     sizes = [256, *(column.vocabulary for column in learned)]
-    for text, colour, marker in zip(_picked(found), COLOURS, MARKERS, strict=False):
+    for text, colour, marker in zip(picked, COLOURS, MARKERS, strict=False):
         unseen = [text.bytes / found.tokens(text, column) for column in learned]
         seen = [text.bytes / found.tokens(text, column, "seen") for column in learned]
         axes.plot(sizes, [1, *unseen], color=colour, marker=marker, markersize=4, label=found.label(text))
@@ -117,12 +120,14 @@ def _curves(axes: Any, found: Findings) -> None:
 
 
 def _picked(found: Findings) -> list[Text]:
-    """The languages that are compared as joint, then others spread over the whole range; few enough to follow."""
+    """English, the texts that the verdict names, then others spread over the whole range; few enough to follow."""
     largest = [column for column in found.columns if column.learned][-1]
-    first = [] if isinstance(found.joint, str) else [found.joint.english, found.joint.other]
+    first = [text for text in found.texts if text.cut.is_english][:1]
+    first += [] if isinstance(found.joint, str) else [found.joint.english, found.joint.other]
+    first = list(dict.fromkeys([*first, *named_texts(found)]))[: len(COLOURS)]
     others = [text for text in found.texts if text not in first]
     others.sort(key=lambda text: found.tokens(text, largest) / text.bytes)
-    room = min(_MOST_CURVES - len(first), len(others))
+    room = max(0, min(_MOST_CURVES - len(first), len(others)))
     return first + [others[round(place)] for place in np.linspace(0, len(others) - 1, room)]
 
 

@@ -1,17 +1,18 @@
 """Tables of vocabularies, of what words, characters and guesses lose, and of signs that are more than they look."""
 
-from experiments.sequence_length.cells import by_text, names, percent, spelled
+from experiments.sequence_length.cells import by_text, names, spelled
 from experiments.sequence_length.columns import VIEWS, Column
 from experiments.sequence_length.findings import Findings
 from experiments.sequence_length.joint import Joint
 from experiments.sequence_length.texts import Text
-from experiments.tables import Table, number
+from experiments.tables import Table, number, percent
 
 #: A text is listed as changed by NFD from this growth of its bytes on.
 _CHANGED = 1.01
 
 
 def vocabulary_table(found: Findings) -> Table:
+    """Every vocabulary learned here: from which text, how large, and why training stopped."""
     taught = {"all texts": found.taught}
     if not isinstance(found.joint, str):
         taught |= found.joint.vocabularies
@@ -37,6 +38,7 @@ def vocabulary_table(found: Findings) -> Table:
 
 
 def joint_table(joint: Joint) -> Table:
+    """English-only against joint, size by size, on unseen and on seen text."""
     english, other = joint.english, joint.other
     rows = []
     for view in VIEWS:
@@ -64,6 +66,7 @@ def joint_table(joint: Joint) -> Table:
 
 
 def baseline_table(found: Findings) -> Table:
+    """What a vocabulary of words loses, and how much of the text one of characters leaves to bytes."""
     seen = {one.text: one for one in found.baselines if one.view == "seen"}
     rows = tuple(
         (
@@ -87,6 +90,7 @@ def baseline_table(found: Findings) -> Table:
 
 
 def guess_table(found: Findings) -> Table:
+    """How wrong the English tokens a character are for every text, and which chunks overflow by them."""
     cells = {(guess.text, guess.column.name): guess for guess in found.guesses}
 
     def cell(text: Text, column: Column) -> str:
@@ -104,6 +108,7 @@ def guess_table(found: Findings) -> Table:
 
 
 def emoji_table(found: Findings) -> Table:
+    """Code points and tokens of one emoji of every kind."""
     rows = tuple(
         (f"{one.sign} {one.kind}", number(len(one.sign)), *(number(count) for count in one.tokens.values()))
         for one in found.emoji
@@ -117,6 +122,7 @@ def emoji_table(found: Findings) -> Table:
 
 
 def decomposed_table(found: Findings) -> Table:
+    """How much longer decomposed text is, for the texts that it changes; without rows if it changes none."""
     rows = tuple(
         (found.label(one.text), *(number(ratio) for ratio in one.ratios.values()))
         for one in found.decomposed

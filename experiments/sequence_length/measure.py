@@ -49,7 +49,7 @@ def measure(arguments: SequenceLength) -> Finding:
 
 def findings(arguments: SequenceLength) -> Findings:
     """Measure everything; rows, tables and figure only show it."""
-    texts = [text_of(cut) for cut in slices(arguments.corpus)]
+    texts = [text_of(cut) for cut in slices(arguments.corpus, arguments.reading)]
     documents = sum(check_length_law(text.cut.documents) for text in texts)
     taught = teach([(text, arguments.train_bytes) for text in texts], max(arguments.vocab_sizes), arguments.pattern)
     every = columns(texts, arguments, taught)

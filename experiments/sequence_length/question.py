@@ -7,6 +7,7 @@ import tyro
 
 from contracts.errors import InputError
 from contracts.results import Question
+from experiments.corpora import DEFAULT_READING, Reading
 
 #: A text is dearer than its yardstick if the whole interval lies above this ratio, cheaper below its inverse.
 DEARER = 1.1
@@ -37,8 +38,9 @@ class SequenceLength:
     """
 
     corpus: tuple[str, ...] = ()
-    """text files or folders (UTF-8; .gz, .jsonl and .parquet too), one slice a file; files of a folder with equally
-    many lines are taken as translations of each other, line by line"""
+    """text files or folders (UTF-8; .gz, .jsonl and .parquet too), one slice a file"""
+    reading: Annotated[Reading, tyro.conf.arg(name="")] = DEFAULT_READING
+    """how files become documents, and whether they are taken as translations of each other"""
     tokenizer: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="NAME|FILE")] = ()
     """a saved vocabulary or a tokenizer.json to measure as well; repeatable"""
     vocab_sizes: tuple[int, ...] = (512, 1024, 2048, 4096, 8192)
@@ -69,16 +71,18 @@ class SequenceLength:
             raise InputError("--price-per-million", expected="a price of at least 0", got=self.price_per_million)
 
 
-def for_study(corpus: tuple[str, ...], tokenizer: tuple[str, ...]) -> SequenceLength:
+def for_study(
+    corpus: tuple[str, ...], tokenizer: tuple[str, ...], reading: Reading = DEFAULT_READING
+) -> SequenceLength:
     """The arguments that `bytebound study` runs with."""
-    return SequenceLength(corpus=corpus, tokenizer=tokenizer)
+    return SequenceLength(corpus=corpus, tokenizer=tokenizer, reading=reading)
 
 
 def plan(arguments: SequenceLength) -> list[str]:
     """What a run would do and about how long it takes on two cores."""
     from experiments.corpora import slices
 
-    cuts = slices(arguments.corpus)
+    cuts = slices(arguments.corpus, arguments.reading)
     megabytes = sum(cut.corpus().bytes for cut in cuts) / 1e6
     columns = 1 + len(arguments.vocab_sizes) + len(arguments.tokenizer)
     largest, seconds = max(arguments.vocab_sizes), 5 + 12 * megabytes

@@ -1,5 +1,6 @@
 """The tables, the summary first: the same content against its yardstick, then lengths and what follows from them."""
 
+from experiments.corpora import decisions
 from experiments.sequence_length import loss_tables
 from experiments.sequence_length.cells import by_text, names, ranked, spelled
 from experiments.sequence_length.columns import Column
@@ -64,8 +65,8 @@ def _density(found: Findings) -> Table:
         "Bytes a token",
         ("text", *names(others)),
         by_text(found, others, cell),
-        "On unseen text; in brackets on the half that taught the vocabulary. The vocabularies learned from all texts "
-        "together; one training, truncated.",
+        "On unseen text; in brackets on the half that taught the vocabulary. bpe-N learned from one half of all texts "
+        "together and is counted on the other half; one training a half, truncated to N.",
     )
 
 
@@ -86,7 +87,8 @@ def _text(found: Findings) -> Table:
         ("text", "documents", "characters N", "bytes T", "T / N", "(T / N)²"),
         rows,
         f"N <= T <= 4 N was checked on all {found.documents:,} documents; none breaks it. (T / N)² is what attention "
-        "over bytes costs against attention over characters.",
+        "over bytes costs against attention over characters."
+        + "".join(f" {sentence}." for sentence in decisions([text.cut for text in found.texts])),
     )
 
 
@@ -95,7 +97,7 @@ def _tokens(found: Findings) -> Table:
         "Tokens",
         ("text", *names(found.columns)),
         by_text(found, found.columns, lambda text, column: number(found.tokens(text, column))),
-        "Of the whole text, unseen. Aligned units are joined by a space, documents by a line end.",
+        "Of the whole text, unseen. Aligned lines are joined by a space, documents by what separates them.",
     )
 
 

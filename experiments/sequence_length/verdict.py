@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from experiments.sequence_length.cells import percent, spelled
+from experiments.sequence_length.cells import spelled
 from experiments.sequence_length.findings import Findings
 from experiments.sequence_length.joint import Joint
 from experiments.sequence_length.parity import Parity
-from experiments.tables import number
+from experiments.sequence_length.texts import Text
+from experiments.tables import number, percent
 
 #: So many texts are judged one by one in a sentence; of more, each judgement is counted.
 _FEW = 4
@@ -18,22 +19,36 @@ def verdict(found: Findings) -> str:
     return f"{_on_parity(found)} {_on_joint(found.joint)}"
 
 
-def _on_parity(found: Findings) -> str:
+def named_texts(found: Findings) -> list[Text]:
+    """The texts that the verdict on parity names, each once."""
+    sets = [[parity for parity in _judged_parities(found) if parity.column is column] for column in found.shown]
+    named = (few if len(few) <= _FEW else [_dearest(few)] for few in sets)
+    return list(dict.fromkeys(parity.text for some in named for parity in some))
+
+
+def _judged_parities(found: Findings) -> list[Parity]:
+    """Those with an interval: against English where there is any."""
     judged = [parity for parity in found.parities.values() if parity.ratio is not None]
-    languages = [parity for parity in judged if parity.yardstick.cut.is_english]
+    return [parity for parity in judged if parity.yardstick.cut.is_english] or judged
+
+
+def _dearest(parities: Sequence[Parity]) -> Parity:
+    return max(parities, key=lambda parity: parity.value)
+
+
+def _on_parity(found: Findings) -> str:
+    judged = _judged_parities(found)
     if not judged:
         return "Parity: not judged, no text of the corpus is aligned with an English one."
-    kind = "English" if languages else judged[0].yardstick.name
-    sentences = [
-        f"{column.name}: {_judged([p for p in languages or judged if p.column is column])}" for column in found.shown
-    ]
+    kind = "English" if judged[0].yardstick.cut.is_english else judged[0].yardstick.name
+    sentences = [f"{column.name}: {_judged([p for p in judged if p.column is column])}" for column in found.shown]
     return f"Against {kind} (parity with 95 % interval) " + "; ".join(sentences) + "."
 
 
 def _judged(parities: Sequence[Parity]) -> str:
     if len(parities) <= _FEW:
         return ", ".join(f"{p.text.name} {p.judgement} ({spelled(p.ratio)})" for p in parities if p.ratio)
-    most = max(parities, key=lambda parity: parity.value)
+    most = _dearest(parities)
     counts = Counter(parity.judgement for parity in parities).most_common()
     counted = ", ".join(f"{count} {judgement}" for judgement, count in counts)
     return f"of {len(parities)} texts {counted}, the dearest {most.text.name} ({spelled(most.ratio)})"

@@ -26,9 +26,9 @@ from experiments.boundary_cost.parameters import Model, models, parameter_rows
 from experiments.boundary_cost.positions import BOUNDARIES, Encoded, encode_all
 from experiments.boundary_cost.question import POSITION_SHARE, for_study
 from experiments.boundary_cost.shapes import POLICIES, SHAPES, Shape
-from experiments.boundary_cost.tables import percent
 from experiments.corpora import Slice
 from experiments.recording import recording
+from experiments.tables import percent
 from experiments.vocabularies import short_name
 from research.costs import causal_pairs, decoder_parameters, forward_flops, training_flops
 
@@ -207,6 +207,22 @@ def test_a_tokenizers_name_keeps_no_path():
 def test_two_tokenizers_of_one_name_are_refused():
     with pytest.raises(InputError, match="different names"):
         encode_all([slice_of("a")], ["a/mine.json", "b/mine.json"])
+
+
+def test_the_bpe_of_the_embedded_corpus_is_called_so_in_every_row():
+    parts = encode_all([slice_of("a")], ["bytes", "bpe-256"])
+    assert [part.tokenizer for part in parts] == ["bytes", "embedded bpe-256"]
+
+
+def test_slices_of_one_name_have_rows_of_their_own(tmp_path: Path):
+    paths = []
+    for above in ("a", "b"):
+        (tmp_path / above / "d").mkdir(parents=True)
+        (tmp_path / above / "d" / "all.txt").write_text(f"one {above}", encoding="utf-8")
+        paths.append(str(tmp_path / above / "d"))
+    found = measure(BoundaryCost(corpus=tuple(paths), shapes=("origin",)))
+    keys = [(row.quantity, row.witness, str(sorted(row.factors.items()))) for row in found.rows]
+    assert len(set(keys)) == len(keys)
 
 
 def test_the_study_measures_a_persons_tokenizer_beside_bytes_and_bpe():

@@ -91,6 +91,11 @@ def test_no_folder_enters_the_results_and_equal_names_are_refused(tmp_path: Path
         units_for([cut("ab ab", "ab")], 300, [str(tmp_path / folder / "mine.json") for folder in ("one", "two")])
 
 
+def test_a_text_shorter_than_one_mean_token_costs_one_position():
+    cost = TextCost("a", "group", 3_000_000, 3_000_000, 1_500_000, {units().bpe: 2})
+    assert cost.decoder_ratio(units().bpe, 500, TINY, units()) > 1
+
+
 def test_rows_of_a_text_compare_bytes_with_every_other_unit():
     rows = text_rows(text_costs([cut("the cat", "the mat")], units()), units(), {"tiny": TINY})
     of_text = [row for row in rows if row.factors.get("slice") == "some"]

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache, partial
 
 import pytest
@@ -11,10 +12,12 @@ from contracts.errors import InputError
 from experiments.corpora import Slice, slices
 from experiments.sequence_length import SequenceLength, for_study, measure, plan
 from experiments.sequence_length.columns import teach
+from experiments.sequence_length.figure import _picked, draw
 from experiments.sequence_length.joint import compare, partner
 from experiments.sequence_length.measure import findings
 from experiments.sequence_length.parity import Parity, yardstick_of
 from experiments.sequence_length.texts import text_of
+from experiments.sequence_length.verdict import named_texts
 from experiments.vocabularies import tokenizers_beside_learned
 from research.measures import Ratio
 from research.tokenizers import BPETokenizer, ByteTokenizer, load_tokenizer
@@ -123,6 +126,31 @@ def test_an_english_only_vocabulary_hardly_shortens_unseen_korean_and_a_joint_on
 def test_a_row_is_known_by_its_quantity_and_factors():
     keys = [(row.quantity, json.dumps(row.factors, sort_keys=True)) for row in result().rows]
     assert len(keys) == len(set(keys))
+
+
+def test_slices_of_one_name_have_rows_of_their_own(tmp_path):
+    paths = []
+    for above in ("a", "b"):
+        (tmp_path / above).mkdir()
+        texts = {"en": f"the cat and {above}\n" * 30, "both": f"die Katze und {above}\n" * 30}
+        paths.append(write(tmp_path / above / "d", **texts))
+    found = measure(QUICK(corpus=tuple(paths)))
+    keys = [(row.quantity, json.dumps(row.factors, sort_keys=True)) for row in found.rows]
+    assert len(keys) == len(set(keys))
+
+
+def test_the_verdicts_texts_and_english_are_among_the_curves():
+    few = embedded()
+    assert {text.name for text in named_texts(few)} == {"ko", "de"}
+    assert {"en", "ko", "de"} <= {text.name for text in _picked(few)}
+    assert _picked(replace(few, joint="none"))[0].name == "en"
+
+
+def test_the_panel_of_curves_says_how_many_texts_it_shows(tmp_path, monkeypatch):
+    said = []
+    monkeypatch.setattr("experiments.sequence_length.figure.say", lambda axes, title, sentence: said.append(sentence))
+    draw(tmp_path, embedded())
+    assert any(f"{len(_picked(embedded()))} of 8 texts shown" in sentence for sentence in said)
 
 
 def test_the_law_is_checked_on_every_document_of_the_corpus():
