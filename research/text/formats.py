@@ -1,5 +1,6 @@
 """The embedded texts in the formats that machines and people write: what does the same content cost as JSON, as log
-lines, as a table, as chat? Every format carries every sentence word for word, and none depends on clock or chance.
+lines, as a table, as chat? Every format carries every field of `record`, each spelled as such text spells it: title,
+place, language and people once, then time, sentence, quantity and emoji. None depends on clock or chance.
 """
 
 import json
@@ -12,7 +13,8 @@ from contracts.errors import InputError
 from research.text.embedded import EmbeddedText, Language, Sentence, embedded_texts
 
 _LEVELS = ("INFO", "DEBUG", "INFO", "WARNING")
-_TABLE_HEADER = ("time", "place", "sentence", "value", "unit")
+_TABLE_HEADER = ("time", "sentence", "value", "unit", "emoji")
+_TIME = "%Y-%m-%d %H:%M:%S"
 
 
 def record(text: EmbeddedText, language: Language = "en") -> dict[str, Any]:
@@ -45,35 +47,41 @@ def json_indent_8(text: EmbeddedText, language: Language = "en") -> str:
 
 
 def log(text: EmbeddedText, language: Language = "en") -> str:
-    """A log line a sentence: time, level, place, key=value pairs, message."""
+    """A line that opens the log, then one a sentence: time, level, place, key=value pairs, message."""
+    messages = [(text.start, f"lang={language} users={','.join(text.people)} {text.title[language]}")]
+    messages += [
+        (time, f"{sentence.unit}={sentence.value} emoji={sentence.emoji} {sentence.text[language]}")
+        for time, sentence in _events(text)
+    ]
     return "\n".join(
         f"{time:%Y-%m-%dT%H:%M:%S}.{number * 137 % 1000:03d}Z {_LEVELS[number % len(_LEVELS)]:<7} "
-        f"[{text.place}] seq={number} {sentence.unit}={sentence.value} {sentence.text[language]}"
-        for number, (time, sentence) in enumerate(_events(text), start=1)
+        f"[{text.place}] seq={number} {message}"
+        for number, (time, message) in enumerate(messages)
     )
 
 
 def table(text: EmbeddedText, language: Language = "en") -> str:
-    """A row a sentence under a header, columns aligned with spaces."""
+    """A caption, then a row a sentence under a header, columns aligned with spaces."""
     rows = [
-        (f"{time:%H:%M}", text.place, sentence.text[language], str(sentence.value), sentence.unit)
+        (f"{time:{_TIME}}", sentence.text[language], str(sentence.value), sentence.unit, sentence.emoji)
         for time, sentence in _events(text)
     ]
     columns = list(zip(_TABLE_HEADER, *rows, strict=True))
     widths = [max(map(_terminal_width, column)) for column in columns]
-    return "\n".join(
+    lines = (
         "  ".join(_padded(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in (_TABLE_HEADER, *rows)
     )
+    return "\n".join((_caption(text, language), *lines))
 
 
 def chat(text: EmbeddedText, language: Language = "en") -> str:
-    """Two people taking turns: a message a sentence with its emoji, and the other one's reaction in emoji alone."""
-    lines = []
+    """Two people taking turns: a message a sentence with its quantity, and the other one's reaction, the emoji."""
+    lines = [_caption(text, language)]
     for turn, (time, sentence) in enumerate(_events(text)):
         speaker, listener = (text.people[(turn + step) % len(text.people)] for step in (0, 1))
-        lines.append(f"[{time:%H:%M}] {speaker}: {sentence.text[language]} {sentence.emoji}")
-        lines.append(f"[{time + timedelta(minutes=1):%H:%M}] {listener}: 👍🏽{sentence.emoji}")
+        lines.append(f"[{time:{_TIME}}] {speaker}: {sentence.text[language]} ({sentence.value} {sentence.unit})")
+        lines.append(f"[{time + timedelta(minutes=1):{_TIME}}] {listener}: {sentence.emoji}")
     return "\n".join(lines)
 
 
@@ -92,6 +100,10 @@ def formatted_documents(name: str, language: Language = "en") -> list[str]:
     if name not in FORMATS:
         raise InputError("format", expected=f"one of {', '.join(FORMATS)}", got=repr(name))
     return [FORMATS[name](text, language) for text in embedded_texts()]
+
+
+def _caption(text: EmbeddedText, language: Language) -> str:
+    return f"{text.title[language]} ({text.place}, {language}; {', '.join(text.people)})"
 
 
 def _events(text: EmbeddedText) -> Iterator[tuple[datetime, Sentence]]:

@@ -1,4 +1,4 @@
-"""Every format carries every sentence, exactly, and looks like what it is named after."""
+"""Every format carries all that the record holds, and looks like what it is named after."""
 
 import json
 import re
@@ -29,6 +29,31 @@ def test_a_format_carries_every_sentence(name, language):
 
 
 @everywhere
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_carries_every_field_of_the_record(name, language):
+    for text, document in zip(TEXTS, formatted_documents(name, language), strict=True):
+        whole = record(text, language)
+        for once in (whole["title"], whole["place"], language, *whole["people"]):
+            assert once in document
+        rest = document
+        for event in whole["events"]:
+            # in the order of events; inside one a format may order the fields as it likes
+            for field in ("text", "emoji"):
+                assert event[field] in rest
+            for part in (event["time"][:10], event["time"][11:19], str(event["quantity"]["value"])):
+                assert part in rest
+            assert event["quantity"]["unit"] in rest
+            rest = rest[rest.index(event["time"][11:19]) + 1 :]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_says_an_emoji_as_often_as_the_record(name):
+    for text, document in zip(TEXTS, formatted_documents(name), strict=True):
+        for sentence in text.sentences:
+            assert document.count(sentence.emoji) == FORMATS["json-compact"](text, "en").count(sentence.emoji)
+
+
+@everywhere
 def test_compact_and_indented_json_are_one_object(language):
     for text, compact, indented in zip(
         TEXTS,
@@ -48,11 +73,13 @@ def test_compact_json_has_no_space_between_its_parts_and_indented_json_eight_a_l
 
 def test_a_log_line_has_time_level_place_and_quantity():
     for text in TEXTS:
-        lines = FORMATS["log"](text, "en").split("\n")
+        opening, *lines = FORMATS["log"](text, "en").split("\n")
+        assert opening.endswith(f"seq=0 lang=en users={','.join(text.people)} {text.title.en}")
         times = [datetime.fromisoformat(line.split()[0]) for line in lines]
         assert times == sorted(set(times))
         for number, (line, sentence) in enumerate(zip(lines, text.sentences, strict=True), start=1):
-            _, level, place, sequence, quantity, message = line.split(maxsplit=5)
+            _, level, place, sequence, quantity, emoji, message = line.split(maxsplit=6)
+            assert emoji == f"emoji={sentence.emoji}"
             assert level in ("DEBUG", "INFO", "WARNING")
             assert (place, sequence, message) == (f"[{text.place}]", f"seq={number}", sentence.text.en)
             assert quantity == f"{sentence.unit}={sentence.value}"
@@ -65,7 +92,7 @@ def test_table_columns_start_at_one_terminal_column(language):
         return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in head)
 
     for text in TEXTS:
-        header, *rows = FORMATS["table"](text, language).split("\n")
+        _, header, *rows = FORMATS["table"](text, language).split("\n")
         for name, values in (
             ("unit", [sentence.unit for sentence in text.sentences]),
             ("value", [f"  {sentence.value} " for sentence in text.sentences]),
@@ -74,9 +101,9 @@ def test_table_columns_start_at_one_terminal_column(language):
             assert starts == {columns_before(header, name if name == "unit" else "  value ")}
 
 
-def test_chat_alternates_between_the_two_people_and_carries_all_emoji():
+def test_chat_alternates_between_the_two_people_and_reacts_in_emoji():
     for text in TEXTS:
-        lines = FORMATS["chat"](text, "en").split("\n")
+        _, *lines = FORMATS["chat"](text, "en").split("\n")
         speakers = [line.split("] ")[1].split(":")[0] for line in lines[::2]]
         listeners = [line.split("] ")[1].split(":")[0] for line in lines[1::2]]
         assert all(
@@ -84,8 +111,8 @@ def test_chat_alternates_between_the_two_people_and_carries_all_emoji():
         )
         assert speakers[0] != speakers[1]
         for message, reaction, sentence in zip(lines[::2], lines[1::2], text.sentences, strict=True):
-            assert message.endswith(" " + sentence.emoji)
-            assert reaction.endswith(sentence.emoji)
+            assert message.endswith(f": {sentence.text.en} ({sentence.value} {sentence.unit})")
+            assert reaction.endswith(": " + sentence.emoji)
 
 
 def test_an_unknown_format_is_refused():
