@@ -5,6 +5,7 @@ Nothing has to be inherited or imported; a law that needs a function which isn't
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from contracts.errors import InputError
@@ -97,7 +98,7 @@ def view_tokenizer(tokenizer: Any, name: str = "") -> TokenizerView:
         encode,
         decode=decode,
         decode_bytes=decode_bytes,
-        encode_batch=_method(tokenizer, "encode_batch"),
+        encode_batch=_encode_batch(tokenizer),
         pretokens=_pretokens(tokenizer),
         token_byte_lengths=getattr(tokenizer, "token_byte_lengths", None),
         protocol=_protocol(tokenizer),
@@ -106,6 +107,21 @@ def view_tokenizer(tokenizer: Any, name: str = "") -> TokenizerView:
 
 def _method(owner: Any, *names: str) -> Callable[..., Any] | None:
     return next((method for name in names if callable(method := getattr(owner, name, None))), None)
+
+
+def _encode_batch(tokenizer: Any) -> Callable[[list[str]], Iterable[Any]] | None:
+    """Ids text by text, whether they come so or, as in this project, in one array with `offsets`."""
+    method = _method(tokenizer, "encode_batch")
+    if method is None:
+        return None
+
+    def encode_batch(texts: list[str]) -> Iterable[Any]:
+        batch = method(texts)
+        if not hasattr(batch, "offsets"):
+            return batch
+        return [batch.tokens[start:end] for start, end in pairwise(batch.offsets)]
+
+    return encode_batch
 
 
 def _vocab_size(tokenizer: Any) -> int | None:

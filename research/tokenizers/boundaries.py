@@ -23,6 +23,11 @@ def protocol_ids(boundary: Boundary, text_vocab_size: int) -> dict[str, int]:
     return {name: text_vocab_size + index for index, name in enumerate(PROTOCOL_NAMES[boundary])}
 
 
+def spelled(name: str) -> str:
+    """How files and screens write a protocol token: `<|doc|>`."""
+    return f"<|{name}|>"
+
+
 def start_id(protocol: Mapping[str, int]) -> int | None:
     """The token that opens a document, if the policy has one."""
     return protocol.get("doc", protocol.get("bos"))

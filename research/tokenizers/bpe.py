@@ -8,8 +8,9 @@ import numpy as np
 
 from contracts.errors import InputError
 from contracts.tokenizer import Boundary, StopReason, TieBreak
-from research.tokenizers import store
+from research.tokenizers import interop, interop_tiktoken, store
 from research.tokenizers.boundaries import checked_boundary
+from research.tokenizers.external import Roles
 from research.tokenizers.ids import is_integer
 from research.tokenizers.pretokenize import pretokenizer
 from research.tokenizers.text import utf8
@@ -81,6 +82,37 @@ class BPETokenizer(ByteLevelTokenizer):
                 hint="load_tokenizer reads either",
             )
         return cls.of(vocabulary, boundary, training)
+
+    @classmethod
+    def from_huggingface(
+        cls, path: str | Path, boundary: Boundary | None = None, roles: Roles | None = None
+    ) -> "BPETokenizer":
+        """Read a `tokenizer.json`, or the one in a folder, if it is an exact byte-level BPE.
+
+        `roles` says which special token of the file stands for which protocol token: `{"doc": "<|endoftext|>"}`.
+        Without it `<|doc|>`, `<|bos|>` and `<|eos|>` stand for theirs; in a file without these the only special
+        token, or the one called `<|endoftext|>`, stands for every boundary. All others are listed in
+        `special_tokens` and have no id here. Without `boundary` the policy is the one with exactly these roles,
+        else `shared`.
+
+        Raises `InputError` with the name of what can't be reproduced (`interop.from_huggingface` lists it).
+        """
+        path = Path(path)
+        path = path / "tokenizer.json" if path.is_dir() else path
+        return cls.of(*interop.from_huggingface(store.read_json(path), path, boundary, roles))
+
+    @classmethod
+    def from_tiktoken(
+        cls, source: Any, pattern: str | None = None, boundary: Boundary | None = None, roles: Roles | None = None
+    ) -> "BPETokenizer":
+        """Read tiktoken's ranks: a `tiktoken.Encoding`; or a `.tiktoken` file or a dict from bytes to rank, with the
+        `pattern` that these leave unsaid.
+
+        `boundary` and `roles` as in `from_huggingface`.
+
+        Raises `InputError` for a token that no merge reaches, and what else `interop_tiktoken.from_tiktoken` lists.
+        """
+        return cls.of(*interop_tiktoken.from_tiktoken(source, pattern, boundary, roles))
 
 
 def _check_settings(vocab_size: Any, min_count: Any, tie_break: Any, boundary: Any) -> None:

@@ -27,8 +27,8 @@ def _lines(vocabulary: Vocabulary, protocol: Mapping[str, int]) -> Iterator[str]
         yield f"{token_id}\t{tokens[token_id].hex()}\t{left} {right}"
     for name, token_id in protocol.items():
         yield f"{token_id}\t!{name}"
-    if vocabulary.external_ids is not None:
-        for token_id, external in enumerate(vocabulary.external_ids.tolist()):
+    if vocabulary.external is not None:
+        for token_id, external in enumerate(vocabulary.external.table(protocol).tolist()):
             yield f"external\t{token_id}\t{external}"
 
 

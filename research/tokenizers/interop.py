@@ -1,50 +1,57 @@
 """Reads a Hugging Face `tokenizer.json` that is a byte-level BPE; what can't be reproduced is refused by name.
 
 Such a file spells bytes as printable characters and numbers its tokens in its own order. Inside, ids are ours: the
-bytes, then the merges; `external_ids` maps them to the file's.
+bytes, then the merges; `External` keeps the file's.
 """
 
-from collections.abc import Set
+from collections.abc import Iterator, Mapping, Set
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from contracts.errors import InputError
+from contracts.tokenizer import Boundary
+from research.tokenizers.encode import Pair, merge_bytes
+from research.tokenizers.external import Roles, imported
 from research.tokenizers.pretokenize import PATTERNS, Pretokenizer, pretokenizer
-from research.tokenizers.vocabulary import Vocabulary, checked_external_ids, checked_merges
-
-#: Other spellings of named patterns: as published with GPT-2, and as tiktoken 0.14 has them.
-_SPELLINGS = {
-    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
-    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s": "gpt2",
-    PATTERNS["gpt2"].regex: "gpt2",
-    PATTERNS["cl100k"].regex: "cl100k",
-}
+from research.tokenizers.ranks import unreachable_token
+from research.tokenizers.spellings import recognised
+from research.tokenizers.vocabulary import Vocabulary, checked_merges
 
 
-def from_huggingface(document: dict[str, Any], path: str | Path) -> Vocabulary:
-    """The text vocabulary of a `tokenizer.json`; its special tokens are left out, for they never come from text.
+def from_huggingface(
+    document: dict[str, Any], path: str | Path, boundary: Boundary | None = None, roles: Roles | None = None
+) -> tuple[Vocabulary, Boundary]:
+    """The vocabulary of a `tokenizer.json`, and the boundary policy; `external.imported` says how the roles come.
 
-    A `Split` regex other than GPT-2's or cl100k's is read in the meaning of the `regex` module, which may differ from
-    the file's engine for rare characters.
+    A `Split` regex that spells no named pattern is read in the meaning of the `regex` module, which may differ from
+    the file's engine for rare characters. A post-processor, which would put special tokens around a text, is the
+    corpus builder's work here and is not read.
 
-    Raises `InputError` for a normalizer, ordinary added tokens, dropout, byte fallback, another pre-tokenizer, and
-    merges that do not make one new token each.
+    Raises `InputError` for a normalizer, ordinary added tokens, dropout, byte fallback, another pre-tokenizer, merges
+    that do not make one new token each, and `ignore_merges` where it makes a difference.
     """
     try:
         model, added_tokens = document["model"], document.get("added_tokens") or []
         ordinary = [token["content"] for token in added_tokens if not token["special"]]
-        special = {token["content"] for token in added_tokens if token["special"]}
         _require_exact(document.get("normalizer"), model, ordinary, path)
         pieces = _pretokenizer(document.get("pre_tokenizer"), path)
-        return _vocabulary(model["vocab"], model["merges"], pieces, special, path)
+        vocab = model["vocab"]
+        special = {token["content"]: vocab.get(token["content"], token["id"]) for token in added_tokens}
+        pairs, ids = _merges(vocab, model["merges"], special.keys(), path)
     except (LookupError, TypeError, AttributeError) as error:
         raise _refused("the fields of a Hugging Face tokenizer", f"{type(error).__name__}: {error}", path) from error
+    external, boundary = imported(ids, special, boundary, roles, where=str(path))
+    vocabulary = Vocabulary(checked_merges(pairs), pieces, external)
+    if model.get("ignore_merges"):
+        _require_all_reachable(vocabulary, path)
+    return vocabulary, boundary
 
 
 def _require_exact(normalizer: Any, model: dict[str, Any], ordinary: list[str], path: str | Path) -> None:
     obstacles = [
         name
-        for name in ("dropout", "byte_fallback", "ignore_merges", "continuing_subword_prefix", "end_of_word_suffix")
+        for name in ("dropout", "byte_fallback", "continuing_subword_prefix", "end_of_word_suffix")
         if model.get(name)
     ]
     if model.get("type", "BPE") != "BPE":
@@ -55,6 +62,14 @@ def _require_exact(normalizer: Any, model: dict[str, Any], ordinary: list[str], 
         obstacles.append(f"{len(ordinary)} added tokens inside text such as {ordinary[0]!r}")
     if obstacles:
         raise _refused("a byte-level BPE that takes text as it is", ", ".join(obstacles), path)
+
+
+def _require_all_reachable(vocabulary: Vocabulary, path: str | Path) -> None:
+    """`ignore_merges` takes a pre-token that is a token as it is: no difference if merges come to the same."""
+    own_id = unreachable_token(vocabulary)
+    if own_id is not None:
+        got = f"ignore_merges with the token {vocabulary.tokens[own_id]!r}, which its own merges do not make"
+        raise _refused("a byte-level BPE that takes text as it is", got, path)
 
 
 def _pretokenizer(step: Any, path: str | Path) -> Pretokenizer:
@@ -69,7 +84,7 @@ def _pretokenizer(step: Any, path: str | Path) -> Pretokenizer:
         regex = cuts[0].get("pattern", {}).get("Regex")
         isolating = {"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated", "invert": False}
         if not gpt2 and cuts == [isolating]:
-            return pretokenizer(_SPELLINGS.get(regex, regex))
+            return pretokenizer(recognised(regex))
     raise _refused(
         "ByteLevel without add_prefix_space, alone or after individual Digits or one isolating Split by a regex",
         " then ".join(map(_kind, steps)),
@@ -77,24 +92,46 @@ def _pretokenizer(step: Any, path: str | Path) -> Pretokenizer:
     )
 
 
-def _vocabulary(
-    vocab: dict[str, int], merges: list[Any], pieces: Pretokenizer, special: Set[str], path: str | Path
-) -> Vocabulary:
+def _merges(
+    vocab: dict[str, int], merges: list[Any], special: Set[str], path: str | Path
+) -> tuple[list[Pair], list[int]]:
+    """The merges in our ids, and the file's id of each of our text ids."""
     ours = {character: value for value, character in enumerate(byte_characters())}
-    external_ids = [vocab.get(character, -1) for character in ours]
-    pairs: list[tuple[int, int]] = []
-    for own_id, merge in enumerate(merges, 256):
-        parts = merge.split(" ") if isinstance(merge, str) else merge
-        token = "".join(parts)
-        if len(parts) != 2 or not ours.keys() >= set(parts) or token in ours or token not in vocab:
-            raise _refused("merges that make one new token each, of two earlier ones", f"{merge!r}", path)
-        pairs.append((ours[parts[0]], ours[parts[1]]))
-        ours[token] = own_id
-        external_ids.append(vocab[token])
+    ids = [vocab.get(character, -1) for character in ours]
+    made: dict[Pair, int] = {}
+    for own_id, (token, group) in enumerate(groupby(_splits(merges, path), key="".join), 256):
+        splits = list(group)
+        pairs = [(ours[left], ours[right]) for left, right in splits if left in ours and right in ours]
+        if not pairs or token in ours or token not in vocab:
+            expected = "merges that make one new token each, of two earlier ones"
+            raise _refused(expected, repr(" ".join(splits[0])), path)
+        pair = pairs[0] if len(splits) == 1 else _merge_that_applies(token, pairs, made, ours, path)
+        made[pair] = ours[token] = own_id
+        ids.append(vocab[token])
     unreachable = vocab.keys() - ours.keys() - special
     if unreachable:
-        raise _refused("each token to be a byte, a merge or special", f"{min(unreachable)!r}", path)
-    return Vocabulary(checked_merges(pairs), pieces, checked_external_ids(external_ids, 256 + len(pairs)))
+        raise _refused("each token to be a byte, a merge or special", repr(min(unreachable)), path)
+    return list(made), ids
+
+
+def _splits(merges: list[Any], path: str | Path) -> Iterator[tuple[str, str]]:
+    for merge in merges:
+        if isinstance(merge, str) and merge.startswith("#version"):
+            continue  # a header in older files, which the library skips wherever it stands
+        parts = merge.split(" ") if isinstance(merge, str) else merge
+        if len(parts) != 2:
+            raise _refused("merges of two tokens each", repr(merge), path)
+        yield parts[0], parts[1]
+
+
+def _merge_that_applies(
+    token: str, pairs: list[Pair], earlier: Mapping[Pair, int], ours: Mapping[str, int], path: str | Path
+) -> Pair:
+    """Of several merges that make `token`, as files made from ranks list them, the only one that ever applies."""
+    ids = merge_bytes(bytes(ours[character] for character in token), earlier)
+    if len(ids) != 2 or (ids[0], ids[1]) not in pairs:
+        raise _refused("tokens that one of their merges makes", repr(token), path)
+    return ids[0], ids[1]
 
 
 def byte_characters() -> list[str]:

@@ -12,7 +12,8 @@ from research.tokenizers.byte import ByteTokenizer
 def load_tokenizer(path_or_name: str | Path, boundary: Boundary | None = None) -> ByteTokenizer | BPETokenizer:
     """The tokenizer of that name (`bytes`) or in that file: a saved one, or a Hugging Face `tokenizer.json`.
 
-    `boundary` overrides a saved file's policy; the default of the others is `shared`. Raises `InputError` for a file
+    `boundary` overrides a saved file's policy; without it that of `bytes` is `shared`, and of a `tokenizer.json` what
+    `BPETokenizer.from_huggingface` says. Raises `InputError` for a file
     that is missing, cut or edited, and for a `tokenizer.json` that is not an exact byte-level BPE.
     """
     if path_or_name == "bytes":
@@ -29,8 +30,7 @@ def load_tokenizer(path_or_name: str | Path, boundary: Boundary | None = None) -
         )
     document = store.read_json(path)
     if "model" in document:
-        vocabulary = interop.from_huggingface(document, path)
-        return BPETokenizer.of(vocabulary, boundary or "shared")
+        return BPETokenizer.of(*interop.from_huggingface(document, path, boundary))
     vocabulary, own_boundary, training = store.parse(document, path)
     kind = ByteTokenizer if vocabulary.pretokenizer is None else BPETokenizer
     return kind.of(vocabulary, boundary or own_boundary, training)

@@ -25,6 +25,10 @@ class Pretokenizer(Protocol):
         """What `BPETokenizer(pattern=...)` takes: a name or a regex."""
 
     @property
+    def regex(self) -> str:
+        """The pattern as other libraries take it, in their own reading of the classes."""
+
+    @property
     def version(self) -> str:
         """Which class table or module release gives the classes their meaning."""
 
@@ -146,7 +150,8 @@ PATTERNS: Mapping[str, NamedPattern | WholeText] = MappingProxyType(
     }
 )
 
-_ESCAPES = {r"\w": "word", r"\s": "space", r"\p{L}": "letter", r"\p{N}": "number"}
+#: The escapes in a frozen pattern, and the class that each stands for.
+ESCAPES = {r"\w": "word", r"\s": "space", r"\p{L}": "letter", r"\p{N}": "number"}
 
 
 def pretokenizer(pattern: str) -> Pretokenizer:
@@ -185,7 +190,7 @@ def _compile_regex(pattern: str) -> Any:
 
 @functools.cache
 def _compile_frozen(pattern: str, table: str) -> re.Pattern[str]:
-    for escape, kind in _ESCAPES.items():
+    for escape, kind in ESCAPES.items():
         if escape in pattern:
             spans = class_ranges(table)[kind]
             pattern = pattern.replace(escape, "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in spans))

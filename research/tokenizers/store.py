@@ -12,9 +12,10 @@ from typing import Any
 from contracts.errors import InputError
 from contracts.tokenizer import Boundary, TokenizerIdentity
 from research.tokenizers.boundaries import checked_boundary, protocol_ids
+from research.tokenizers.external import External, checked_external
 from research.tokenizers.identity import identity
 from research.tokenizers.pretokenize import PATTERNS, Pretokenizer, pretokenizer
-from research.tokenizers.vocabulary import Training, Vocabulary, checked_external_ids, checked_merges
+from research.tokenizers.vocabulary import Training, Vocabulary, checked_merges
 
 FORMAT = "bytebound tokenizer 1"
 
@@ -22,7 +23,7 @@ FORMAT = "bytebound tokenizer 1"
 def write(path: str | Path, vocabulary: Vocabulary, boundary: Boundary, training: Training) -> None:
     """Write the file whole, or raise `InputError` and leave what was there."""
     stated = identity(vocabulary, protocol_ids(boundary, vocabulary.size))
-    external_ids = vocabulary.external_ids
+    external = vocabulary.external
     header = {
         "format": FORMAT,
         "identity": {
@@ -35,11 +36,11 @@ def write(path: str | Path, vocabulary: Vocabulary, boundary: Boundary, training
         "pattern": _pattern(vocabulary.pretokenizer),
         "requested_vocab_size": training.requested_vocab_size,
         "stop_reason": training.stop_reason,
-        "external_ids": None if external_ids is None else external_ids.tolist(),
+        "external": None if external is None else vars(external) | {"ids": external.ids.tolist()},
     }
     lines = [f" {_dump(key)}: {_dump(value)},\n" for key, value in header.items()]
     merges = ",\n".join(f"  {_dump(merge)}" for merge in _readable_merges(vocabulary))
-    _replace(Path(path), "{\n" + "".join(lines) + f' "merges": [\n{merges}\n ]\n}}\n')
+    replace_file(Path(path), "{\n" + "".join(lines) + f' "merges": [\n{merges}\n ]\n}}\n')
 
 
 def _dump(value: Any) -> str:
@@ -58,7 +59,8 @@ def _readable_merges(vocabulary: Vocabulary) -> Iterator[list[Any]]:
         yield [*pair, token.decode("utf-8", "backslashreplace")]
 
 
-def _replace(path: Path, text: str) -> None:
+def replace_file(path: Path, text: str) -> None:
+    """Write the file whole, or raise `InputError` and leave what was there."""
     unfinished = path.parent / f".{path.name}.{os.getpid()}.unfinished"
     try:
         with open(unfinished, "w", encoding="utf-8", newline="\n") as file:
@@ -95,12 +97,12 @@ def parse(document: dict[str, Any], path: str | Path) -> tuple[Vocabulary, Bound
         stated = TokenizerIdentity(**document["identity"])
         boundary = checked_boundary(document["boundary"])
         merges = checked_merges([merge[:2] for merge in document["merges"]])
-        external_ids = checked_external_ids(document["external_ids"], 256 + len(merges))
-        vocabulary = Vocabulary(merges, _read_pattern(document["pattern"], path), external_ids)
+        external = _read_external(document["external"], 256 + len(merges), path)
+        vocabulary = Vocabulary(merges, _read_pattern(document["pattern"], path), external)
         training = Training(document["requested_vocab_size"], document["stop_reason"])
     except KeyError as error:
         raise _refused(f"the field {error}", "none", path) from None
-    except TypeError as error:
+    except (TypeError, AttributeError) as error:
         raise _refused("the fields of a saved tokenizer", error, path) from None
     identity(vocabulary, protocol_ids(boundary, vocabulary.size)).require(stated, where=str(path))
     if document["merges"] != list(_readable_merges(vocabulary)):
@@ -123,6 +125,14 @@ def _read_pattern(stored: Any, path: str | Path) -> Pretokenizer | None:
             hint="a regex needs the release of the regex module that it was trained with",
         )
     return found
+
+
+def _read_external(stored: Any, size: int, path: str | Path) -> External | None:
+    if stored is None:
+        return None
+    if len(stored["ids"]) != size:
+        raise _refused(f"{size} external ids, one for each text id", len(stored["ids"]), path)
+    return checked_external(**stored, where=str(path))
 
 
 def _refused(expected: str, got: Any, path: str | Path) -> InputError:

@@ -1,8 +1,13 @@
 """Text as it enters from outside: Unicode without lone surrogates, or valid UTF-8, refused with the position if not."""
 
+from mmap import mmap
 from typing import Any
 
+import numpy as np
+
 from contracts.errors import InputError
+
+BytesLike = bytes | bytearray | memoryview | mmap | np.ndarray
 
 
 def utf8(text: Any, what: str = "text") -> bytes:
@@ -21,16 +26,24 @@ def utf8(text: Any, what: str = "text") -> bytes:
         ) from None
 
 
-def raw_bytes(data: Any) -> bytes:
-    """The bytes of `bytes`, `bytearray`, a `memoryview` or a uint8 array; `InputError` for anything else."""
+def text_and_utf8(text: Any, what: str) -> tuple[str, bytes]:
+    """A str or UTF-8 as both. Raises `InputError` for what is neither."""
+    if isinstance(text, str):
+        return text, utf8(text, what)
+    data = raw_bytes(text, what)
+    return strict_text(data, what), data
+
+
+def raw_bytes(data: Any, what: str = "data") -> bytes:
+    """The bytes of anything that holds unsigned bytes in a row. Raises `InputError` for anything else."""
     try:
         view = memoryview(data)
     except TypeError:
         hint = "encode takes a str" if isinstance(data, str) else ""
-        raise InputError("data", expected="bytes", got=type(data).__name__, hint=hint) from None
+        raise InputError(what, expected="bytes", got=type(data).__name__, hint=hint) from None
     if view.format != "B" or view.ndim != 1:
         got = f"items of format {view.format!r} in {view.ndim} dimensions"
-        raise InputError("data", expected="one dimension of unsigned bytes", got=got)
+        raise InputError(what, expected="one dimension of unsigned bytes", got=got)
     return view.tobytes()
 
 

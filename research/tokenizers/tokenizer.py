@@ -3,11 +3,13 @@
 The byte tokenizer is the BPE with no merges, so that encoding, decoding and identity are written once.
 """
 
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, NamedTuple, Self, get_args
 
 import numpy as np
+from jaxtyping import Int64
 
 from contracts.core import contract
 from contracts.errors import InputError
@@ -21,11 +23,22 @@ from contracts.tokenizer import (
     TokenIds,
     TokenizerIdentity,
 )
-from research.tokenizers import boundaries, store
+from research.tokenizers import boundaries, export, store
 from research.tokenizers.identity import identity
 from research.tokenizers.ids import checked_id, checked_ids, is_integer
-from research.tokenizers.text import raw_bytes, strict_text, utf8
+from research.tokenizers.text import BytesLike, raw_bytes, strict_text, text_and_utf8, utf8
 from research.tokenizers.vocabulary import UNTRAINED, Training, Vocabulary, frozen
+
+if TYPE_CHECKING:
+    import tiktoken
+
+
+class TokenBatch(NamedTuple):
+    """Several texts: the ids of text i are `tokens[offsets[i] : offsets[i + 1]]`."""
+
+    tokens: TokenIds
+    offsets: Int64[np.ndarray, "texts+1"]
+    """where each text begins in `tokens`, and the last one ends"""
 
 
 class ByteLevelTokenizer:
@@ -87,8 +100,18 @@ class ByteLevelTokenizer:
 
     @property
     def external_ids(self) -> ExternalIds | None:
-        """For an imported vocabulary the file's id of each text id, -1 for a byte that the file lacks."""
-        return self.vocabulary.external_ids
+        """For an imported vocabulary the file's id of each text id, -1 for a byte that the file lacks.
+
+        `None` for a vocabulary that was learned here, or whose file numbers as we do.
+        """
+        external = self.vocabulary.external
+        return None if external is None else external.ids
+
+    @property
+    def special_tokens(self) -> dict[str, int]:
+        """For an imported vocabulary the file's special tokens and their ids in it; no text ever becomes one."""
+        external = self.vocabulary.external
+        return {} if external is None else dict(external.special_tokens)
 
     @property
     def requested_vocab_size(self) -> int | None:
@@ -114,14 +137,26 @@ class ByteLevelTokenizer:
         return self._encode(text, utf8(text))
 
     @contract
-    def encode_bytes(self, data: bytes | bytearray | memoryview | np.ndarray) -> TokenIds:
-        """The ids of UTF-8 given as bytes, bytearray, memoryview or a uint8 array.
+    def encode_bytes(self, data: BytesLike) -> TokenIds:
+        """The ids of UTF-8 given as bytes, bytearray, memoryview, a memory map or a uint8 array.
 
         Invalid UTF-8 is refused by `InputError` with the byte offset, by the byte tokenizer too: pre-tokens are made
         of characters, and what one tokenizer takes for text the other must take as well.
         """
         raw = raw_bytes(data)
         return self._encode(strict_text(raw, "data"), raw)
+
+    def encode_batch(self, texts: Iterable[str | BytesLike]) -> TokenBatch:
+        """The ids of all texts in one array, with offsets. A text is a str, or what `encode_bytes` takes.
+
+        Raises `InputError` as `encode` and `encode_bytes` do, with the number of the text.
+        """
+        if isinstance(texts, (str, *get_args(BytesLike))):
+            hint = "put a single text in a list"
+            raise InputError("texts", expected="an iterable of texts", got=type(texts).__name__, hint=hint)
+        encoded = [self._encode(*text_and_utf8(text, f"text {index}")) for index, text in enumerate(texts)]
+        offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+        return TokenBatch(np.concatenate([np.zeros(0, np.int32), *encoded]), offsets)
 
     def _encode(self, text: str, data: bytes) -> np.ndarray:
         pretokenizer = self.vocabulary.pretokenizer
@@ -150,7 +185,7 @@ class ByteLevelTokenizer:
 
     def debug_decode(self, ids: IdsLike) -> str:
         """For screens only, not to be encoded again: `<|doc|>` for a protocol token, U+FFFD for broken UTF-8."""
-        shown = {token_id: f"<|{name}|>".encode() for name, token_id in self.protocol.items()}
+        shown = {token_id: boundaries.spelled(name).encode() for name, token_id in self.protocol.items()}
         tokens = self.vocabulary.tokens
         parts = [shown.get(token_id) or tokens[token_id] for token_id in checked_ids(ids, self.vocab_size).tolist()]
         return b"".join(parts).decode("utf-8", errors="replace")
@@ -194,6 +229,11 @@ class ByteLevelTokenizer:
         """The same text ids under another boundary policy."""
         return self.of(self.vocabulary, boundary, self.training)
 
+    def with_own_ids(self) -> Self:
+        """The same tokens without the numbering and the special tokens of the file that they came from."""
+        vocabulary = Vocabulary(self.vocabulary.merges, self.vocabulary.pretokenizer)
+        return self.of(vocabulary, self.boundary, self.training)
+
     def truncate(self, text_vocab_size: int) -> Self:
         """The first `text_vocab_size` text ids: what a training for that size would have learned.
 
@@ -209,3 +249,47 @@ class ByteLevelTokenizer:
     def save(self, path: str | Path) -> None:
         """Write JSON that a person can read; the file appears whole or not at all."""
         store.write(path, self.vocabulary, self.boundary, self.training)
+
+    @contract
+    def to_external(self, ids: IdsLike) -> TokenIds:
+        """The ids that the file of an imported vocabulary uses, for a text or a stream with its boundaries.
+
+        Raises `InputError` for an id that the file has no token for.
+        """
+        checked = checked_ids(ids, self.vocab_size)
+        external = self.vocabulary.external
+        return checked if external is None else external.of_stream(checked, self.protocol)
+
+    def to_huggingface(self, path: str | Path) -> None:
+        """Write a `tokenizer.json` for the library `tokenizers`, at `path` or in that folder; it is not needed here.
+
+        The ids are ours, or those of the file that the vocabulary was read from. Protocol tokens become special
+        tokens, which that library finds inside text too unless its `encode_special_tokens` is set. A named pattern
+        is written with its classes spelled out; a regex of one's own means what that library takes it for.
+
+        Raises `InputError` for two tokens of the same bytes, and a protocol token that the imported file lacks.
+        """
+        export.write_huggingface(path, self._numbered)
+
+    def to_vocab_and_merges(self, folder: str | Path) -> None:
+        """Write `vocab.json` and `merges.txt`, as GPT-2 has them; raises as `to_huggingface` does.
+
+        They don't say the pattern: whoever reads them has to.
+        """
+        export.write_vocab_and_merges(folder, self._numbered)
+
+    def to_tiktoken(self) -> "tiktoken.Encoding":
+        """A `tiktoken.Encoding` with the same ids by `encode_ordinary`; patterns as in `to_huggingface`.
+
+        Raises `InputError` without tiktoken, and for what ranks can't say: a token that its own bytes do not merge
+        into, imported ids that do not ascend with the merges, a regex that leaves text out.
+        """
+        return export.encoding(f"bytebound-{self.identity.vocab_sha256[:12]}", self._numbered)
+
+    def to_rank_file(self, path: str | Path) -> None:
+        """Write a `.tiktoken` file; raises as `to_tiktoken` does. It says neither pattern nor special tokens."""
+        export.write_ranks(path, self._numbered)
+
+    @property
+    def _numbered(self) -> export.Numbered:
+        return export.Numbered.of(self.vocabulary, self.boundary)

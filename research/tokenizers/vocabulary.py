@@ -8,8 +8,9 @@ from typing import Any, get_args
 import numpy as np
 
 from contracts.errors import InputError
-from contracts.tokenizer import ExternalIds, Merges, StopReason
+from contracts.tokenizer import Merges, StopReason
 from research.tokenizers.encode import Pair, PieceEncoder
+from research.tokenizers.external import External
 from research.tokenizers.ids import is_integer
 from research.tokenizers.pretokenize import Pretokenizer
 
@@ -23,8 +24,8 @@ class Vocabulary:
 
     merges: Merges
     pretokenizer: Pretokenizer | None = None
-    external_ids: ExternalIds | None = None
-    """the ids that the file of an imported vocabulary uses, -1 for a byte that it lacks"""
+    external: External | None = None
+    """the numbering of the file that an imported vocabulary came from, where it is not ours"""
 
     @property
     def version(self) -> str:
@@ -53,11 +54,11 @@ class Vocabulary:
 
     def truncate(self, size: int) -> "Vocabulary":
         """The first `size` text ids."""
-        external_ids = None if self.external_ids is None else self.external_ids[:size]
-        return Vocabulary(self.merges[: size - 256], self.pretokenizer, external_ids)
+        external = None if self.external is None else self.external.truncate(size)
+        return Vocabulary(self.merges[: size - 256], self.pretokenizer, external)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Vocabulary, (self.merges, self.pretokenizer, self.external_ids)
+        return Vocabulary, (self.merges, self.pretokenizer, self.external)
 
 
 @dataclass(frozen=True)
@@ -105,18 +106,6 @@ def _is_pair(merge: Any, below: int) -> bool:
 
 def _refused_merge(expected: str, merge: Any, own_id: int) -> InputError:
     return InputError("merges", expected=expected, got=repr(merge), where=f"the merge of id {own_id}")
-
-
-def checked_external_ids(external_ids: list[int] | None, size: int) -> ExternalIds | None:
-    """One id >= -1 for each of `size` text ids as a read-only array; `None` stays `None`."""
-    if external_ids is None:
-        return None
-    if len(external_ids) != size:
-        raise InputError("external_ids", expected=f"{size}, one for each text id", got=len(external_ids))
-    for token_id, external in enumerate(external_ids):
-        if not is_integer(external) or not -1 <= external < 2**31:
-            raise InputError("external_ids", expected="ids", got=repr(external), where=f"text id {token_id}")
-    return frozen(np.array(external_ids, np.int32))
 
 
 def frozen(array: np.ndarray) -> np.ndarray:

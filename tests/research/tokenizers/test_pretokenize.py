@@ -7,6 +7,7 @@ import pytest
 import regex
 from hypothesis import given
 from hypothesis import strategies as st
+from published_patterns import CL100K
 
 from contracts.errors import InputError
 from research.tokenizers import PATTERNS, BPETokenizer
@@ -16,11 +17,6 @@ from research.tokenizers.pretokenize import class_ranges, pretokenizer
 NASTY = "aSſ'strevdmlLE_ 1２½Ⅷ²\n\r\t\x1c\x85\u00a0\u2028\u3000.!?가ㅏé\u0301ह\u093f😀\u200d\U0001f1e6\u0558\U00031350"
 nasty_texts = st.text(alphabet=NASTY, max_size=24)
 NASTY_BYTES = sorted({*b"aSstrevdmlLE' 1.\n\r", *"가ſ２\u00a0".encode()})
-# tiktoken 0.14, tiktoken_ext/openai_public.py, cl100k_base
-CL100K = (
-    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
-    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
-)
 
 
 def test_words_are_words_spaces_and_signs():

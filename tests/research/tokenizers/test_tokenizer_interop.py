@@ -4,12 +4,13 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from rank_tables import listed_splits, short_texts
 
 from contracts.errors import InputError
-from research.tokenizers import PATTERNS, load_tokenizer
-from research.tokenizers.interop import byte_characters
+from research.tokenizers import PATTERNS, BPETokenizer, load_tokenizer
+from research.tokenizers.interop import byte_characters, from_huggingface
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 
@@ -22,14 +23,18 @@ def sequence(*steps):
     return {"type": "Sequence", "pretokenizers": [*steps, BYTE_LEVEL | {"use_regex": len(steps) == 0}]}
 
 
+def vocab(*merged, special=("<|end|>",)):
+    """Special tokens first, then bytes in the order of their characters, as Hugging Face numbers them."""
+    return {token: index for index, token in enumerate([*special, *sorted(byte_characters()), *merged])}
+
+
 def document(**changes):
-    """A small file as Hugging Face writes it: special tokens first, bytes in the order of their characters."""
-    vocab = {token: index for index, token in enumerate(["<|end|>", *sorted(byte_characters()), "he", "Ġt", "Ġthe"])}
+    """A small file as Hugging Face writes it."""
     return {
         "added_tokens": [{"id": 0, "content": "<|end|>", "special": True}],
         "normalizer": None,
         "pre_tokenizer": BYTE_LEVEL,
-        "model": {"type": "BPE", "vocab": vocab, "merges": ["h e", "Ġ t", "Ġt he"]},
+        "model": {"type": "BPE", "vocab": vocab("he", "Ġt", "Ġthe"), "merges": ["h e", "Ġ t", "Ġt he"]},
     } | changes
 
 
@@ -51,8 +56,8 @@ def test_ids_are_ours_and_external_ids_theirs(load):
     tokenizer = load(document(), boundary="none")
     ids = tokenizer.encode("he the")
     assert ids.tolist() == [256, 258]
-    vocab = document()["model"]["vocab"]
-    assert tokenizer.external_ids[ids].tolist() == [vocab["he"], vocab["Ġthe"]]
+    theirs = document()["model"]["vocab"]
+    assert tokenizer.external_ids[ids].tolist() == [theirs["he"], theirs["Ġthe"]]
     assert tokenizer.external_ids.dtype == np.int32
     assert tokenizer.pattern == "gpt2"
 
@@ -60,8 +65,8 @@ def test_ids_are_ours_and_external_ids_theirs(load):
 def test_external_ids_are_part_of_the_identity(load):
     content = document()
     tokenizer = load(content)
-    vocab = content["model"]["vocab"]
-    vocab["he"], vocab["Ġt"] = vocab["Ġt"], vocab["he"]
+    theirs = content["model"]["vocab"]
+    theirs["he"], theirs["Ġt"] = theirs["Ġt"], theirs["he"]
     assert load(content).identity.vocab_sha256 != tokenizer.identity.vocab_sha256
     assert tokenizer.truncate(257).external_ids.shape == (257,)
 
@@ -82,6 +87,14 @@ def test_a_folder_stands_for_the_file_in_it(load, tmp_path):
 def test_merges_may_be_lists(load):
     lists = model(merges=[["h", "e"], ["Ġ", "t"], ["Ġt", "he"]])
     assert load(lists).identity == load(document()).identity
+
+
+def test_a_header_among_the_merges_is_skipped(load):
+    assert load(model(merges=["#version: 0.2", "h e", "Ġ t", "Ġt he"])).identity == load(document()).identity
+
+
+def test_ignore_merges_makes_no_difference_where_merges_make_every_token(load):
+    assert load(model(ignore_merges=True)).identity == load(document()).identity
 
 
 def test_a_byte_that_the_file_lacks_has_external_id_minus_1(load):
@@ -120,7 +133,10 @@ def test_the_published_spelling_of_gpt2_is_gpt2(load):
         (document(normalizer={"type": "NFC"}), "normalizer NFC"),
         (model(dropout=0.1), "dropout"),
         (model(byte_fallback=True), "byte_fallback"),
-        (model(ignore_merges=True), "ignore_merges"),
+        (
+            model(ignore_merges=True, merges=["t h", "Ġ t", "Ġt h"], vocab=vocab("th", "Ġt", "Ġth")),
+            "ignore_merges with",
+        ),
         (model(end_of_word_suffix="</w>"), "end_of_word_suffix"),
         (model(continuing_subword_prefix="##"), "continuing_subword_prefix"),
         (model(type="WordPiece"), "model WordPiece"),
@@ -136,8 +152,9 @@ def test_the_published_spelling_of_gpt2_is_gpt2(load):
         (document(pre_tokenizer=sequence(split("a"), split("b"))), "Split then Split then ByteLevel"),
         (model(merges=["h e", "q x"]), "'q x'"),
         (model(merges=["Ġt he", "h e", "Ġ t"]), "'Ġt he'"),
-        (model(merges=["h e", "h e"]), "'h e'"),
+        (model(merges=["h e", "Ġ t", "h e"]), "'h e'"),
         (model(merges=["he"]), "'he'"),
+        (model(merges=["h e", ["Ġ"]]), "['Ġ']"),
         (model(merges=["h e"]), "a byte, a merge or special, got 'Ġt'"),
         (model(merges=7), "fields of a Hugging Face tokenizer"),
         (document(model=7), "fields of a Hugging Face tokenizer"),
@@ -151,20 +168,37 @@ def test_what_can_not_be_reproduced_is_refused_by_name(load, content, reason):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("wrong", [7, "7", -2, 2**31, True, None, 1.5])
+def test_a_number_that_is_no_id_or_another_tokens_is_refused(load, wrong):
+    with pytest.raises(InputError, match=r"external ids: expected an id of its own .* for the token 256 at .*\.json"):
+        load(model(vocab=vocab("he", "Ġt", "Ġthe") | {"he": wrong}))
+
+
 def test_the_characters_of_bytes_are_those_of_tokenizers():
     tokenizers = pytest.importorskip("tokenizers")
     assert sorted(byte_characters()) == sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
     assert byte_characters()[0x20] == "Ġ"
 
 
+@given(listed_splits(), short_texts, st.booleans())
+def test_overlapping_tokens_with_one_split_or_all_are_refused_or_give_the_same_ids(listed, text, ignore_merges):
+    tokenizers = pytest.importorskip("tokenizers")
+    tokens, merges = listed
+    content = model(vocab=vocab(*tokens), merges=list(map(list, merges)), ignore_merges=ignore_merges)
+    content |= {"version": "1.0", "pre_tokenizer": BYTE_LEVEL | {"use_regex": False}}
+    try:
+        ours = BPETokenizer.of(*from_huggingface(content, "file"))
+    except InputError:
+        assume(False)
+    theirs = tokenizers.Tokenizer.from_str(json.dumps(content | {"added_tokens": []}))
+    assert ours.to_external(ours.encode(text)).tolist() == theirs.encode(text).ids
+
+
 @given(st.text(alphabet="the HE\n'", max_size=30))
 def test_ids_of_a_small_file_equal_those_of_tokenizers(text):
     tokenizers = pytest.importorskip("tokenizers")
-    from research.tokenizers.bpe import BPETokenizer
-    from research.tokenizers.interop import from_huggingface
-
     content = document()
-    ours = BPETokenizer.of(from_huggingface(content, "file"), "none")
+    ours = BPETokenizer.of(*from_huggingface(content, "file", "none"))
     content["added_tokens"] = []
     theirs = tokenizers.Tokenizer.from_str(json.dumps({"version": "1.0"} | content))
     assert ours.external_ids[ours.encode(text)].tolist() == theirs.encode(text).ids

@@ -88,16 +88,19 @@ def edits():
     yield edit("no pattern", lambda d: d.__setitem__("pattern", None))
     yield edit("pattern no object", lambda d: d.__setitem__("pattern", "words"))
     yield edit("regex", lambda d: d.__setitem__("pattern", {"regex": "a+", "version": "1"}))
-    yield edit("external ids", lambda d: d.__setitem__("external_ids", [1, 2]))
-    yield edit(
-        "external ids of the right length", lambda d: d.__setitem__("external_ids", [0] * (256 + len(d["merges"])))
-    )
+    size = TOKENIZERS["words"].text_vocab_size
+    for name, ids in {"too few": [1, 2], "shared": [0] * size, "other": list(range(1, size + 1)), "no": 5}.items():
+        external = {"ids": ids, "special_tokens": {}, "roles": {}}
+        yield edit(f"{name} external ids", lambda d, external=external: d.__setitem__("external", external))
+    for name in ("ids", "special_tokens", "roles"):
+        external = {"ids": list(range(1, size + 1)), "special_tokens": {}, "roles": {}} | {name: [1]}
+        yield edit(f"external {name} of another kind", lambda d, external=external: d.__setitem__("external", external))
     yield edit("format", lambda d: d.__setitem__("format", "bytebound tokenizer 99"))
     yield edit("requested size", lambda d: d.__setitem__("requested_vocab_size", "300"))
     yield edit("stop reason", lambda d: d.__setitem__("stop_reason", "enough"))
     yield edit("identity", lambda d: d.__setitem__("identity", 3))
     yield edit("identity with more", lambda d: d["identity"].__setitem__("more", 1))
-    for field in ("format", "identity", "boundary", "pattern", "merges", "external_ids", "requested_vocab_size"):
+    for field in ("format", "identity", "boundary", "pattern", "merges", "external", "requested_vocab_size"):
         yield edit(f"without {field}", lambda d, field=field: d.pop(field))
 
 
