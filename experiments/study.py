@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import tyro
 
 from contracts.errors import InputError
+from experiments.corpora import DEFAULT_READING, Reading, slices
 from experiments.finding import Finding
 from experiments.tables import Table
 
@@ -27,10 +28,10 @@ class Study:
     """
 
     corpus: tuple[str, ...] = ()
-    """text files or folders (UTF-8; .gz, .jsonl and .parquet too); files of a folder with equally many lines are taken
-    as translations of each other, line by line"""
+    """text files or folders (UTF-8; .gz, .jsonl and .parquet too)"""
     tokenizer: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
     """a saved vocabulary or a tokenizer.json to compare with; repeatable"""
+    reading: Reading = DEFAULT_READING
     out: Annotated[str, tyro.conf.arg(help_behavior_hint="(default: runs/study-<time>)")] = ""
     """folder for the report"""
     update_results: bool = False
@@ -61,17 +62,16 @@ class Study:
 
     def _check_input(self) -> None:
         """Read every file and tokenizer once, so that a bad one is refused before anything has run."""
-        from experiments.corpora import slices
         from experiments.vocabularies import tokenizers_beside_learned
 
-        slices(self.corpus)
+        slices(self.corpus, self.reading)
         tokenizers_beside_learned(self.tokenizer)
 
     def _plan(self, names: Sequence[str]) -> None:
         for name in names:
             experiment = importlib.import_module(f"experiments.{name}")
             print(f"{name}: {experiment.QUESTION.question}")
-            for line in experiment.plan(experiment.for_study(self.corpus, self.tokenizer)):
+            for line in experiment.plan(experiment.for_study(self.corpus, self.tokenizer, self.reading)):
                 print(f"  {line}")
 
     def _report(self, names: Sequence[str]) -> None:
@@ -105,7 +105,7 @@ class Study:
         begun = time.monotonic()
         experiment = importlib.import_module(f"experiments.{name}")
         try:
-            arguments = experiment.for_study(self.corpus, self.tokenizer)
+            arguments = experiment.for_study(self.corpus, self.tokenizer, self.reading)
             with recording(experiment.QUESTION, arguments, folder) as record:
                 finding: Finding = experiment.measure(arguments)
                 record.finish(finding)
