@@ -3,6 +3,7 @@
 Every figure says in a sentence what to see; axes carry their unit.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,6 +64,33 @@ def say(axes: Any, title: str, sentence: str) -> None:
 
 def save(figure: Any, folder: Path, name: str = "figure") -> list[str]:
     """Write `name.png` and `name.svg`, without date or version, and return their names."""
+    _spell_powers(figure)
     figure.savefig(folder / f"{name}.png", metadata={"Software": None})
     figure.savefig(folder / f"{name}.svg", metadata={"Date": None, "Creator": None})
     return [f"{name}.png", f"{name}.svg"]
+
+
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def _spell_powers(figure: Any) -> None:
+    """Ticks of logarithmic axes as `10⁴`: matplotlib writes them in a markup that the style does not read."""
+    from matplotlib.axis import Axis
+    from matplotlib.ticker import LogFormatterSciNotation
+
+    class Powers(LogFormatterSciNotation):
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return _power(super().__call__(x, pos))
+
+    for axis in figure.findobj(Axis):
+        major, minor = axis.get_major_formatter(), axis.get_minor_formatter()
+        if isinstance(major, LogFormatterSciNotation):
+            axis.set_major_formatter(Powers(labelOnlyBase=major.labelOnlyBase))
+        if isinstance(minor, LogFormatterSciNotation):
+            axis.set_minor_formatter(Powers(labelOnlyBase=minor.labelOnlyBase))
+
+
+def _power(markup: str) -> str:
+    """`2×10⁻³` for `$\\mathdefault{2\\times10^{-3}}$`."""
+    text = re.sub(r"\^\{(.*?)\}", lambda found: found[1].translate(_SUPERSCRIPTS), markup)
+    return re.sub(r"\$|\\mathdefault|[{}]", "", text).replace("\\times", "×")

@@ -47,7 +47,8 @@ def _costs(axes: Any, found: Findings) -> None:
     if found.clock_crossing.seen is not None:
         seen = found.clock_crossing.seen
         _mark(axes, seen.value, "by the clock", "-")
-        axes.axvspan(seen.low, seen.high, color="#444444", alpha=0.1, lw=0)
+        end = 4 * axes.get_xlim()[1]  # an interval of a far extrapolation would squeeze the sweep
+        axes.axvspan(min(seen.low, end), min(seen.high, end), color="#444444", alpha=0.1, lw=0)
     axes.legend(loc="upper left", fontsize=8.5)
     say(axes, "Cost against length", "Lines: where attention overtakes the rest (shaded: 95 % interval).")
 
@@ -102,7 +103,7 @@ def _texts(axes: Any, found: Findings) -> None:
     axes.grid(axis="y", visible=False)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2, fontsize=8.5)
     all_or_some = "" if len(texts) == len(found.texts) else f" {len(texts)} of {len(found.texts)} texts shown."
-    sentence = f"Dashed: the worst case, all characters 4 bytes.{all_or_some}"
+    sentence = f"Dashed: all characters 4 bytes.{all_or_some}"
     say(axes, "The same text in bytes", sentence)
 
 

@@ -106,11 +106,12 @@ def _break_even(axes: Any, bills: Sequence[Bill]) -> None:
 
 
 def _memory(axes: Any, bills: Sequence[Bill]) -> None:
-    say(axes, "Memory while generating", "Where blue is above orange, one boundary in the cache outweighs an id.")
+    say(axes, "Memory while generating", "Blue above orange: one boundary in the cache outweighs an id.")
     shapes = list(dict.fromkeys(bill.shape for bill in bills))
     sizes = [decoder_parameters(shape).total for shape in shapes]
     width = dtype_bytes(CACHE_DTYPE)
-    axes.plot(sizes, [cache_bytes_per_position(s) for s in shapes], color=_BLUE, marker="o", label="a position, cached")
+    cached = [cache_bytes_per_position(shape) for shape in shapes]
+    axes.plot(sizes, cached, color=_BLUE, marker="o", markersize=4, zorder=3, label="a position, cached")
     for tied, style in ((False, "-"), (True, ":")):
         weights = [boundary_parameters(1, shape.d_model, tied) * width for shape in shapes]
         label = f"an id, {'tied' if tied else 'untied'}"

@@ -108,7 +108,7 @@ def _name_rows(axes: Any, labels: Sequence[str], borders: Sequence[int]) -> None
 def _curves(axes: Any, found: Findings) -> None:
     picked = _picked(found)
     some = f" {len(picked)} of {len(found.texts)} texts shown." if len(picked) < len(found.texts) else ""
-    say(axes, "A larger vocabulary", f"Solid: unseen text. Dotted: the text that taught the vocabulary.{some}")
+    say(axes, "A larger vocabulary", f"Dotted: the text that taught them.{some}")
     learned = [column for column in found.columns if column.learned]
     sizes = [256, *(column.vocabulary for column in learned)]
     for text, colour, marker in zip(picked, COLOURS, MARKERS, strict=False):
