@@ -4,8 +4,7 @@
                                                           \\-encode--> ids --decode--> bytes
 
 Each stage is a file, reads arrays and writes arrays. `research.tokenizers.train` and `encode` say in plain Python what
-must come out, and stay its witnesses. A kernel calls no compiled function of another file: Numba's cache on disk looks
-at a function's own file only, and would not notice a change elsewhere.
+must come out, and stay the witnesses.
 
 Nothing here is imported, and nothing compiled, before `load`.
 """

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from research.tokenizers.kernels.jit import kernel
 from research.tokenizers.kernels.pages import PADDING, pages
 from research.tokenizers.kernels.scan import MARK
 from research.tokenizers.kernels.words import Words
@@ -79,7 +79,7 @@ class WordCounter:
         return WordCounts(words.text, words.starts[: words.known + 1], self.counts[: words.known].copy())
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count(numbers, pieces, counts):
     for piece in range(pieces):
         counts[numbers[piece]] += 1

@@ -4,10 +4,10 @@ text    00 | 01 | ... | FF | the | he | ...      starts    0  1 ... 256 259
 """
 
 import numpy as np
-from numba import njit
 
 from contracts.errors import InputError
 from contracts.tokenizer import Merges, TokenIds
+from research.tokenizers.kernels.jit import kernel
 from research.tokenizers.kernels.pages import PADDING
 from research.tokenizers.kernels.words import eights
 
@@ -40,13 +40,13 @@ class Spelling:
         return out[: _join(ids, self.starts, eights(self.text), eights(out))].tobytes()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _measure(merges, lengths):
     for index in range(len(merges)):
         lengths[256 + index] = min(_MOST, lengths[merges[index, 0]] + lengths[merges[index, 1]])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _spell(merges, starts, text):
     for index in range(len(merges)):
         at = starts[256 + index]
@@ -56,7 +56,7 @@ def _spell(merges, starts, text):
                 at += _ONE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _size(ids, starts):
     size = 0
     for token in ids:
@@ -64,7 +64,7 @@ def _size(ids, starts):
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _join(ids, starts, text8, out8):
     """Write the bytes of `ids`; how many they are. What a copy writes too much, the next one overwrites.
 

@@ -12,6 +12,8 @@ comes up.
 import numpy as np
 from numba import njit
 
+from research.tokenizers.kernels.jit import kernel
+
 _BETWEEN, _INSIDE = -1, -2
 _A, _HALF, _ONE = np.uint64(0x9E3779B97F4A7C15), np.uint64(32), np.uint64(1)
 
@@ -20,7 +22,7 @@ _SYMBOL, _PLACE, _WEIGHT = range(3)
 PAIRS, QUEUED, PLACES, MERGED = range(4)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lay_out(words, starts, counts, text, symbols, spelled, byte_pairs):
     """Words become symbols between marks, and pairs of bytes are counted."""
     symbols[0, 0] = _BETWEEN
@@ -40,7 +42,7 @@ def lay_out(words, starts, counts, text, symbols, spelled, byte_pairs):
         at += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def write_places(symbols, cursors, places):
     """Where each pair of bytes stands; a cursor below 0 is that of a pair too rare."""
     for at in range(1, len(symbols) - 1):
@@ -50,7 +52,7 @@ def write_places(symbols, cursors, places):
             cursors[left << 8 | right] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def learn(
     symbols, counts, pairs, slots, heap, places, lengths, spelled, merges, before, after, tally, touched, sizes,
     names, limit, min_count, at_once,
@@ -81,7 +83,7 @@ def learn(
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fits(pairs, heap, sizes):
     """Whether there is room for the pairs that one more merge can bring forth."""
     most = 2 * min(pairs[heap[0, 1], _PLACES], 256 + sizes[MERGED] + 1)
@@ -181,7 +183,7 @@ def _take_slot(slots, pairs, pair):
     slots[slot] = pair
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_slots(slots, pairs, used):
     for pair in range(1, used):
         _take_slot(slots, pairs, pair)

@@ -9,12 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from contracts.errors import InputError
 from research.tokenizers.kernels import scan
 from research.tokenizers.kernels.patterns import Pattern, scanned
 from research.tokenizers.pretokenize import Pretokenizer
 
 PADDING = 16
 """Bytes after a page, so that eight can be loaded from any place."""
+
+LARGEST = 1 << 31
+"""Borders are 32 bits."""
 
 PAGE = 1 << 17
 """128 KB: with its borders and word numbers well within a core's second cache."""
@@ -49,6 +53,7 @@ class _Layout:
         self._take(size)
 
     def _take(self, size: int) -> None:
+        _require_room(size)
         self.size = size
         self.data = np.zeros(size + PADDING, np.uint8)
         self.data[0] = scan.MARK
@@ -98,6 +103,7 @@ class _Layout:
 
 def _matched(document: np.ndarray, pretokenizer: Pretokenizer) -> Page:
     """One document on a page, split by the pre-tokenizer itself."""
+    _require_room(len(document) + 2)
     text = document.tobytes().decode()
     pieces = pretokenizer.split(text)
     ends = np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)))
@@ -109,3 +115,13 @@ def _matched(document: np.ndarray, pretokenizer: Pretokenizer) -> Page:
     data[[0, len(document) + 1]] = scan.MARK
     borders = np.concatenate([[0, 1], 1 + ends, [len(document) + 2]]).astype(np.uint32)
     return Page(data, borders, len(pieces) + 2, [True])
+
+
+def _require_room(size: int) -> None:
+    if size > LARGEST:
+        raise InputError(
+            "document",
+            expected=f"pieces that together fit on a page of {LARGEST} bytes, or text that its pattern can cut",
+            got=f"at least {size // 2} bytes that it can't",
+            hint="give it in parts",
+        )

@@ -10,6 +10,8 @@ come out as pieces of their own.
 import numpy as np
 from numba import njit
 
+from research.tokenizers.kernels.jit import kernel
+
 MARK = np.uint8(0xFF)
 
 CLASSES = range(8)
@@ -36,12 +38,12 @@ def character(page, at, classes):
     return np.uint8(END), 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scan(page, end, classes, rule, borders):
     """Write the first byte of every piece in `page[:end]`, then `end`; the number of pieces.
 
-    Whether a piece begins here is looked up, not branched on, and every position is written whether it counts or not:
-    500-650 MB/s on any script, against 200-260 for a loop that branches on classes.
+    Whether a piece begins is looked up, not branched on, and every position is written whether it counts or not: 1.6
+    to 2.7 times the speed of a loop that branches on classes, and much the same for every script.
     """
     pieces, here, at = 0, 0, 1
     window = 0
@@ -57,7 +59,7 @@ def scan(page, end, classes, rule, borders):
     return pieces + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def last_cut(text, end, classes, cuts):
     """The last place in `text[:end]` where the text may be cut in two; 0 if there is none."""
     after = end
@@ -79,7 +81,7 @@ def _character_before(text, at):
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def set_contractions_apart(page, borders, pieces, any_case, out):
     """`'s 't 'm 'd 'll 've 're` where a piece begins are pieces. Returns the number of pieces written to `out`.
 
@@ -119,7 +121,7 @@ def _contraction(page, at, any_case):
     return 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def join_lines_and_set_threes(page, borders, pieces, classes, out):
     """cl100k's two habits that look further than four characters. Returns the number of pieces written to `out`.
 

@@ -11,7 +11,9 @@ Word 0 is the mark between documents, and a free slot points to it: whoever arri
 import numpy as np
 from numba import njit
 
-from research.tokenizers.kernels.pages import PADDING
+from contracts.errors import InputError
+from research.tokenizers.kernels.jit import kernel
+from research.tokenizers.kernels.pages import LARGEST, PADDING
 from research.tokenizers.kernels.scan import MARK
 
 _SHORT = np.uint64(16)
@@ -69,6 +71,8 @@ class Words:
 
     def _make_room(self, words: int, size: int) -> None:
         """Before a page, so that the kernel never has to stop."""
+        if size > LARGEST:
+            raise InputError("corpus", expected=f"distinct pre-tokens of {LARGEST} bytes together", got=f"{size} bytes")
         if words > len(self.keys):
             while words > len(self.keys):
                 self.keys = _doubled(self.keys)
@@ -85,7 +89,7 @@ def _doubled(array: np.ndarray) -> np.ndarray:
     return larger
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _number(page, page8, borders, pieces, slots, keys, starts, text, text8, known, numbers):
     mask = np.uint64(len(slots) - 1)
     for piece in range(pieces):
@@ -153,7 +157,7 @@ def _append(page, start, length, text, starts, word):
     starts[word + 1] = to + length
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_slots(slots, keys, known):
     mask = np.uint64(len(slots) - 1)
     for word in range(1, known):

@@ -45,6 +45,12 @@ def test_runs_of_every_length_teach_what_they_teach_the_plain_implementation(tie
         assert learned(run, 40, 1, tie_break) == plain_merges(run, 40, 1, tie_break)
 
 
+def test_neither_the_order_nor_the_numbering_of_words_matters(sample_text):
+    words = {word.encode(): len(word) for word in sample_text.split()}
+    backwards = dict(reversed(words.items()))
+    assert learned(words, 100, 1, "smallest-ids") == learned(backwards, 100, 1, "smallest-ids")
+
+
 @ties
 def test_a_real_text_teaches_what_it_teaches_the_plain_implementation(tie_break, sample_text):
     counter = WordCounter()
@@ -64,6 +70,10 @@ def test_stopping_to_look_at_the_time_changes_nothing(monkeypatch, sample_text):
 def test_no_words_teach_nothing():
     assert learned({}, 10, 1, "smallest-ids") == []
     assert learned({b"ab": 0}, 10, 1, "smallest-ids") == []
+
+
+def test_a_limit_beyond_all_reason_costs_no_memory():
+    assert learned({b"abab": 1}, 2**40, 1, "smallest-ids") == [(97, 98), (256, 256)]
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """What it costs to have kernels: nothing on import, a line while they compile, no access outside an array."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,21 @@ def test_compiling_is_announced_and_what_the_disk_holds_is_not_compiled(tmp_path
     first, second = (run(code, NUMBA_CACHE_DIR=str(tmp_path)).stderr for _ in range(2))
     assert first.count("compiling the tokenizer kernels") == 1
     assert second == ""
+
+
+@pytest.mark.slow
+def test_a_kernel_is_compiled_again_when_a_helper_in_another_file_has_changed(tmp_path):
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    shutil.copy(ROOT / "research/tokenizers/kernels/jit.py", folder)
+    (folder / "caller.py").write_text(
+        "from jit import kernel\nfrom helper import answer\n\n@kernel\ndef asked():\n    return answer()\n"
+    )
+    answers = []
+    for answer in (1, 2):
+        (folder / "helper.py").write_text(f"from numba import njit\n\n@njit\ndef answer():\n    return {answer}\n")
+        answers.append(run("from caller import asked; print(asked())", PYTHONPATH=str(folder)).stdout.strip())
+    assert answers == ["1", "2"]
 
 
 CHECKED = """

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pieces import as_documents, split, texts
 
+from contracts.errors import InputError
+from research.tokenizers.kernels import pages as pages_module
 from research.tokenizers.kernels.patterns import scanned
 from research.tokenizers.pretokenize import PATTERNS, pretokenizer
 
@@ -74,6 +76,14 @@ def test_ordinary_text_can_be_cut_at_its_spaces_and_line_ends(name):
 def test_a_text_that_no_pattern_cuts_makes_its_page_larger():
     long = "a" * 1000 + "\u0301" * 3
     assert split([long, long], PATTERNS["gpt2"], size=16) == [PATTERNS["gpt2"].split(long)] * 2
+
+
+def test_a_piece_that_no_page_can_hold_is_refused(monkeypatch):
+    monkeypatch.setattr(pages_module, "LARGEST", 1 << 10)
+    for pattern in (PATTERNS["gpt2"], pretokenizer("a+")):
+        assert split(["a" * 500], pattern, size=16)
+        with pytest.raises(InputError, match="give it in parts"):
+            split(["a" * 1100], pattern, size=16)
 
 
 @given(st.lists(texts, max_size=4))
