@@ -20,6 +20,7 @@ from contracts.results import Manifest, Question
 from contracts.specification import canonical_json, digest, specification
 from experiments.finding import Finding
 from experiments.folders import replacing
+from experiments.names import printable
 from experiments.tables import sentences
 
 _VERSIONED = ("jax", "jaxlib", "flax", "jaxtyping", "beartype", "numpy", "numba", "regex")
@@ -87,7 +88,7 @@ def plain(arguments: Any) -> dict[str, Any]:
     kept = {name: value for name, value in values.items() if name not in _PLACES}
     for name in ("corpus", "tokenizer"):
         if name in kept:
-            kept[name] = [Path(path).name if os.sep in str(path) else path for path in kept[name]]
+            kept[name] = [printable(Path(path).name if os.sep in str(path) else path) for path in kept[name]]
     return json.loads(json.dumps(kept, default=str))
 
 
