@@ -1,6 +1,7 @@
 """A tokenizer as a JSON file that a person can read; what is read back is the tokenizer that was written, or refused.
 
-The file states its identity, and reading computes it again from the merges: no cut and no edit can pass.
+The file states its identity, and reading computes it again from the merges: no cut passes, and no edit of what the
+tokenizer is.
 """
 
 import json
@@ -18,6 +19,9 @@ from research.tokenizers.pretokenize import PATTERNS, Pretokenizer, pretokenizer
 from research.tokenizers.vocabulary import Training, Vocabulary, checked_merges
 
 FORMAT = "bytebound tokenizer 1"
+_FIELDS = frozenset(
+    ("format", "identity", "boundary", "pattern", "requested_vocab_size", "stop_reason", "external", "merges")
+)
 
 
 def write(path: str | Path, vocabulary: Vocabulary, boundary: Boundary, training: Training) -> None:
@@ -79,7 +83,7 @@ def read_json(path: str | Path) -> dict[str, Any]:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise _refused("a readable file", error.strerror, path) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _refused("a whole JSON file", error, path) from None
     if not isinstance(document, dict):
         raise _refused("a JSON object", type(document).__name__, path)
@@ -107,7 +111,22 @@ def parse(document: dict[str, Any], path: str | Path) -> tuple[Vocabulary, Bound
     identity(vocabulary, protocol_ids(boundary, vocabulary.size)).require(stated, where=str(path))
     if document["merges"] != list(_readable_merges(vocabulary)):
         raise _refused("beside each merge the text that it makes", "another text", path)
+    if unknown := set(document) - _FIELDS:
+        raise _refused(f"the fields {', '.join(sorted(_FIELDS))}", ", ".join(map(repr, sorted(unknown))), path)
+    _check_training(training, vocabulary.size, path)
     return vocabulary, boundary, training
+
+
+def _check_training(training: Training, size: int, path: str | Path) -> None:
+    """Requested size and stop reason belong together, and to the size that there is."""
+    requested, reason = training.requested_vocab_size, training.stop_reason
+    if requested is None and reason is None:
+        return
+    reached = requested == size
+    possible = isinstance(requested, int) and requested >= size
+    if not possible or reason != ("vocab_size reached" if reached else "no pair occurs min_count times"):
+        got = f"requested_vocab_size {requested!r} and stop_reason {reason!r} with {size} text tokens"
+        raise _refused("a requested size and a stop reason that agree", got, path)
 
 
 def _read_pattern(stored: Any, path: str | Path) -> Pretokenizer | None:

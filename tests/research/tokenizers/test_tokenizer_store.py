@@ -167,3 +167,23 @@ def test_a_path_that_can_not_be_written_is_refused(tmp_path, name):
     with pytest.raises(InputError, match="tokenizer file: expected a path that can be written"):
         TOKENIZERS["bytes"].save(tmp_path / name)
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [{"requested_vocab_size": 999}, {"stop_reason": None}, {"requested_vocab_size": 256}, {"extra": 1}],
+    ids=lambda edit: next(iter(edit)),
+)
+def test_an_edit_of_what_training_said_or_an_unknown_field_is_refused(tmp_path, edit):
+    path = tmp_path / "t.json"
+    BPETokenizer.train(["abab abab"], 257).save(path)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(document | edit), encoding="utf-8")
+    with pytest.raises(InputError, match="tokenizer file"):
+        BPETokenizer.load(path)
+
+
+def test_json_nested_too_deep_is_refused(tmp_path):
+    (tmp_path / "deep.json").write_text("[" * 200_000)
+    with pytest.raises(InputError, match="a whole JSON file"):
+        BPETokenizer.load(tmp_path / "deep.json")
