@@ -164,10 +164,7 @@ def _ranks(numbered: Numbered) -> dict[bytes, int]:
         got = f"{vocabulary.tokens[own_id]!r} (id {own_id})"
         raise InputError("ranks", expected="tokens that their own bytes merge into", got=got)
     if -1 in ids or ids[256:] != sorted(ids[256:]):
-        raise InputError(
-            "ranks",
-            expected="an id for every byte, and ids that ascend with the merges",
-            got="other ones in the imported file",
-            hint="with_own_ids() has ours",
-        )
+        expected = "an id for every byte, and ids that ascend with the merges"
+        got = f"none for {vocabulary.tokens[ids.index(-1)]!r}" if -1 in ids else "others in the imported file"
+        raise InputError("ranks", expected=expected, got=got, hint="with_own_ids() has ours")
     return dict(zip(vocabulary.tokens, ids, strict=True))
