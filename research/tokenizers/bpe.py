@@ -8,14 +8,14 @@ import numpy as np
 
 from contracts.errors import InputError
 from contracts.tokenizer import Boundary, StopReason, TieBreak
-from research.tokenizers import interop, interop_tiktoken, store
+from research.tokenizers import engine, interop, interop_tiktoken, store
 from research.tokenizers.boundaries import checked_boundary
 from research.tokenizers.external import Roles
 from research.tokenizers.ids import is_integer
-from research.tokenizers.pretokenize import pretokenizer
+from research.tokenizers.pretokenize import Pretokenizer, pretokenizer
 from research.tokenizers.text import utf8
 from research.tokenizers.tokenizer import ByteLevelTokenizer
-from research.tokenizers.train import count_pretokens, learn_merges
+from research.tokenizers.train import Pair, count_pretokens, learn_merges
 from research.tokenizers.vocabulary import Training, Vocabulary, checked_merges
 
 
@@ -48,8 +48,16 @@ class BPETokenizer(ByteLevelTokenizer):
         Raises `InputError` for bad settings, a text that is not Unicode, and documents without any text.
         """
         _check_settings(vocab_size, min_count, tie_break, boundary)
-        counts = count_pretokens(documents, pretokenizer(pattern).split)
-        return cls.train_counts(counts, vocab_size, pattern, min_count, tie_break, boundary)
+        pieces = pretokenizer(pattern)
+        documents, size = engine.measured(documents)
+        if engine.engine_for(size):
+            words = engine.count_pretokens(documents, pieces)
+            _require_text(bool(words.counts[1:].any()))
+            merges = engine.learn_merges(words, vocab_size - 256, min_count, tie_break)
+        else:
+            counts = _checked_counts(count_pretokens(documents, pieces.split))
+            merges = learn_merges(counts, vocab_size - 256, min_count, tie_break)
+        return cls._trained(merges, vocab_size, pieces, boundary)
 
     @classmethod
     def train_counts(
@@ -64,7 +72,14 @@ class BPETokenizer(ByteLevelTokenizer):
         """The same from how often each pre-token of `pattern` occurs: `{" the": 812, ...}`."""
         _check_settings(vocab_size, min_count, tie_break, boundary)
         pieces = pretokenizer(pattern)
-        merges = learn_merges(_checked_counts(word_counts), vocab_size - 256, min_count, tie_break)
+        counts = _checked_counts(word_counts)
+        learn = engine.learn_merges if engine.engine_for(sum(map(len, counts))) else learn_merges
+        return cls._trained(learn(counts, vocab_size - 256, min_count, tie_break), vocab_size, pieces, boundary)
+
+    @classmethod
+    def _trained(
+        cls, merges: Sequence[Pair] | np.ndarray, vocab_size: int, pieces: Pretokenizer, boundary: Boundary
+    ) -> "BPETokenizer":
         reached = len(merges) == vocab_size - 256
         reason: StopReason = "vocab_size reached" if reached else "no pair occurs min_count times"
         return cls.of(Vocabulary(checked_merges(merges), pieces), boundary, Training(int(vocab_size), reason))
@@ -131,6 +146,10 @@ def _checked_counts(word_counts: Mapping[str, int]) -> dict[bytes, int]:
         if not word or not is_integer(count) or count < 0:
             raise InputError("word_counts", expected="pre-tokens with counts >= 0", got=f"{word!r}: {count!r}")
         checked[utf8(word, what="word_counts")] = int(count)
-    if not any(checked.values()):
-        raise InputError("corpus", expected="some text to learn from", got="none")
+    _require_text(any(checked.values()))
     return checked
+
+
+def _require_text(found: bool) -> None:
+    if not found:
+        raise InputError("corpus", expected="some text to learn from", got="none")

@@ -101,8 +101,13 @@ class RegexPattern:
         return f"regex\t{json.dumps(self.regex)}\t{self.version}"
 
     def split(self, text: str) -> list[str]:
+        compiled = _compile_regex(self.regex)
+        if not compiled.groups:
+            found = compiled.findall(text)  # three times as fast as asking each match where it is
+            if sum(map(len, found)) == len(text):
+                return [piece for piece in found if piece]
         pieces, end = [], 0
-        for match in _compile_regex(self.regex).finditer(text):
+        for match in compiled.finditer(text):
             start, stop = match.span()
             pieces += [text[end:start], text[start:stop]]
             end = stop

@@ -134,7 +134,7 @@ class ByteLevelTokenizer:
 
         Raises `InputError` for a lone surrogate, with its position.
         """
-        return self._encode(text, utf8(text))
+        return self.vocabulary.encode(text, utf8(text))
 
     @contract
     def encode_bytes(self, data: BytesLike) -> TokenIds:
@@ -144,7 +144,7 @@ class ByteLevelTokenizer:
         of characters, and what one tokenizer takes for text the other must take as well.
         """
         raw = raw_bytes(data)
-        return self._encode(strict_text(raw, "data"), raw)
+        return self.vocabulary.encode(strict_text(raw, "data"), raw)
 
     def encode_batch(self, texts: Iterable[str | BytesLike]) -> TokenBatch:
         """The ids of all texts in one array, with offsets. A text is a str, or what `encode_bytes` takes.
@@ -154,18 +154,8 @@ class ByteLevelTokenizer:
         if isinstance(texts, (str, *get_args(BytesLike))):
             hint = "put a single text in a list"
             raise InputError("texts", expected="an iterable of texts", got=type(texts).__name__, hint=hint)
-        encoded = [self._encode(*text_and_utf8(text, f"text {index}")) for index, text in enumerate(texts)]
-        offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
-        return TokenBatch(np.concatenate([np.zeros(0, np.int32), *encoded]), offsets)
-
-    def _encode(self, text: str, data: bytes) -> np.ndarray:
-        pretokenizer = self.vocabulary.pretokenizer
-        if pretokenizer is None:
-            return np.frombuffer(data, np.uint8).astype(np.int32)
-        ids: list[int] = []
-        for piece in pretokenizer.split(text):
-            ids += self.vocabulary.encode_piece(piece)
-        return np.array(ids, np.int32)
+        data = [text_and_utf8(text, f"text {index}")[1] for index, text in enumerate(texts)]
+        return TokenBatch(*self.vocabulary.encode_batch(data))
 
     def decode_bytes(self, ids: IdsLike) -> bytes:
         """The bytes of any sequence of text ids. Raises `InputError` for a protocol id and for what is no id."""
@@ -201,9 +191,7 @@ class ByteLevelTokenizer:
                 where=f"position {position}",
                 hint="decode_document takes the boundary tokens away",
             )
-        if self.text_vocab_size == 256:
-            return ids.astype(np.uint8).tobytes()
-        return b"".join(map(self.vocabulary.tokens.__getitem__, ids.tolist()))
+        return self.vocabulary.decode(ids)
 
     def pieces(self, text: str) -> list[tuple[int, bytes, int]]:
         """(id, bytes, byte offset) of each token of `text`."""

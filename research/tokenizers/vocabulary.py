@@ -3,16 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
+from jaxtyping import Int64
 
 from contracts.errors import InputError
-from contracts.tokenizer import Merges, StopReason
+from contracts.tokenizer import Merges, StopReason, TokenIds
+from research.tokenizers import engine
 from research.tokenizers.encode import Pair, PieceEncoder
 from research.tokenizers.external import External
 from research.tokenizers.ids import is_integer
 from research.tokenizers.pretokenize import Pretokenizer
+
+if TYPE_CHECKING:
+    from research.tokenizers.kernels.decode import Spelling
+    from research.tokenizers.kernels.encoder import Encoder
 
 BYTE_VERSION = "utf8-byte-v1"
 BPE_VERSION = "byte-bpe-v1"
@@ -51,6 +57,59 @@ class Vocabulary:
         return PieceEncoder(
             {(left, right): token_id for token_id, (left, right) in enumerate(self.merges.tolist(), 256)}
         )
+
+    def encode(self, text: str, data: bytes) -> TokenIds:
+        """The ids of `text`, which is `data` in UTF-8."""
+        if self.pretokenizer is None:
+            return np.frombuffer(data, np.uint8).astype(np.int32)
+        if engine.engine_for(len(data)):
+            return self._encode_by_engine([data], self.pretokenizer)[0]
+        return self._encode_plainly(text, self.pretokenizer)
+
+    def encode_batch(self, texts: Sequence[bytes]) -> tuple[TokenIds, Int64[np.ndarray, "texts+1"]]:
+        """The ids of all `texts`, each valid UTF-8, and where each begins among them, and the last one ends."""
+        if self.pretokenizer is None:
+            encoded = [np.frombuffer(data, np.uint8).astype(np.int32) for data in texts]
+        elif engine.engine_for(sum(map(len, texts))):
+            return self._encode_by_engine(texts, self.pretokenizer)
+        else:
+            encoded = [self._encode_plainly(data.decode(), self.pretokenizer) for data in texts]
+        offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+        return np.concatenate([np.zeros(0, np.int32), *encoded]), offsets
+
+    def _encode_plainly(self, text: str, pretokenizer: Pretokenizer) -> TokenIds:
+        ids: list[int] = []
+        for piece in pretokenizer.split(text):
+            ids += self.encode_piece(piece)
+        return np.array(ids, np.int32)
+
+    def _encode_by_engine(
+        self, texts: Sequence[bytes], pretokenizer: Pretokenizer
+    ) -> tuple[TokenIds, Int64[np.ndarray, "texts+1"]]:
+        try:
+            encoder = self._idle_encoders.pop()
+        except IndexError:
+            encoder = engine.encoder(self.merges, pretokenizer)
+        encoded = encoder.encode_batch(np.frombuffer(data, np.uint8) for data in texts)
+        self._idle_encoders.append(encoder)  # but not after an exception, which may leave it with half a page
+        return encoded
+
+    @cached_property
+    def _idle_encoders(self) -> list["Encoder"]:
+        """One for every thread that encoded at the same time; each remembers words."""
+        return []
+
+    def decode(self, ids: TokenIds) -> bytes:
+        """The bytes of text ids, which are known to be in range."""
+        if self.pretokenizer is None:
+            return ids.astype(np.uint8).tobytes()
+        if engine.engine_for(len(ids)):
+            return self._spelling.decode(ids)
+        return b"".join(map(self.tokens.__getitem__, ids.tolist()))
+
+    @cached_property
+    def _spelling(self) -> "Spelling":
+        return engine.spelling(self.merges)
 
     def truncate(self, size: int) -> "Vocabulary":
         """The first `size` text ids."""

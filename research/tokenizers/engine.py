@@ -1,0 +1,120 @@
+"""The door to the Numba kernels, and when to go through it: never for little text, which would pay more than it gains.
+
+Results are the same on either side. `BYTEBOUND_ENGINE=numba` or `python` decides by hand.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from contracts.errors import InputError
+from contracts.tokenizer import Merges, TieBreak
+from research.progress import progress
+from research.tokenizers import train
+from research.tokenizers.pretokenize import Pretokenizer
+from research.tokenizers.text import utf8
+
+if TYPE_CHECKING:
+    from research.tokenizers.kernels.count import WordCounts
+    from research.tokenizers.kernels.decode import Spelling
+    from research.tokenizers.kernels.encoder import Encoder
+
+ENOUGH = 1 << 20
+"""Bytes that a process handles in plain Python first: about as long as loading the kernels takes."""
+
+_MOST = 2**63 - 1
+_loading = threading.Lock()
+
+
+class _Handled:
+    """How many bytes this process has handled; threads may lose a few of each other's."""
+
+    size = 0
+
+
+def engine_for(more_bytes: int) -> bool:
+    """Whether the kernels shall handle `more_bytes`; once they do, they do for good. They are loaded then.
+
+    Raises `InputError` if the environment variable `BYTEBOUND_ENGINE` is neither `auto`, `numba` nor `python`.
+    """
+    choice = os.environ.get("BYTEBOUND_ENGINE", "auto")
+    if choice not in ("auto", "numba", "python"):
+        raise InputError("BYTEBOUND_ENGINE", expected="auto, numba or python", got=repr(choice))
+    if choice == "auto":
+        _Handled.size += more_bytes
+    if choice == "python" or (choice == "auto" and _Handled.size < ENOUGH):
+        return False
+    from research.tokenizers import kernels
+
+    with _loading:
+        kernels.load()
+    return True
+
+
+def measured(documents: Iterable[str]) -> tuple[Iterable[str], int]:
+    """The same documents, and how many bytes they have, or at least `ENOUGH` of them: no more is taken to find out.
+
+    Raises `InputError` as `train.count_pretokens` does.
+    """
+    if isinstance(documents, (str, bytes)) or not isinstance(documents, Iterable):
+        train.count_pretokens(documents, list)  # which refuses it
+    rest = iter(documents)
+    first: list[str] = []
+    size = 0
+    for index, document in enumerate(rest):
+        first.append(document)
+        size += len(utf8(document, what=f"document {index}")) + 1
+        if size >= ENOUGH:
+            break
+    return chain(first, rest), size
+
+
+def count_pretokens(documents: Iterable[str], pretokenizer: Pretokenizer) -> "WordCounts":
+    """What `train.count_pretokens` counts; raises as it does."""
+    from research.tokenizers.kernels.count import WordCounter
+
+    counter = WordCounter()
+    with progress("counting pre-tokens", unit="characters") as bar:
+        counter.add(_as_arrays(documents, bar.advance), pretokenizer)
+    return counter.result()
+
+
+def _as_arrays(documents: Iterable[str], advance: Callable[[float], None]) -> Iterator[np.ndarray]:
+    for index, document in enumerate(documents):
+        yield np.frombuffer(utf8(document, what=f"document {index}"), np.uint8)
+        advance(len(document))
+
+
+def learn_merges(
+    word_counts: "Mapping[bytes, int] | WordCounts",
+    limit: int,
+    min_count: int = 2,
+    tie_break: TieBreak = "smallest-ids",
+) -> list[train.Pair] | Merges:
+    """What `train.learn_merges` learns."""
+    from research.tokenizers.kernels.count import WordCounts
+    from research.tokenizers.kernels.learn import learn_merges
+
+    if not isinstance(word_counts, WordCounts):
+        if sum(len(word) * count for word, count in word_counts.items()) > _MOST:
+            return train.learn_merges(word_counts, limit, min_count, tie_break)
+        word_counts = WordCounts.of(word_counts)
+    return learn_merges(word_counts, int(limit), int(min(min_count, _MOST)), tie_break)
+
+
+def encoder(merges: Merges, pretokenizer: Pretokenizer) -> "Encoder":
+    """Bytes to ids, for one thread at a time."""
+    from research.tokenizers.kernels.encoder import Encoder
+
+    return Encoder(merges, pretokenizer)
+
+
+def spelling(merges: Merges) -> "Spelling":
+    """Ids to bytes."""
+    from research.tokenizers.kernels.decode import Spelling
+
+    return Spelling(np.array(merges))  # a read-only array would be compiled for anew
