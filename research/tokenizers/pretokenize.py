@@ -103,7 +103,7 @@ class RegexPattern:
     def split(self, text: str) -> list[str]:
         compiled = _compile_regex(self.regex)
         if not compiled.groups:
-            found = compiled.findall(text)  # three times as fast as asking each match where it is
+            found = compiled.findall(text)  # twice as fast as asking each match where it is
             if sum(map(len, found)) == len(text):
                 return [piece for piece in found if piece]
         pieces, end = [], 0
