@@ -11,7 +11,8 @@ from contracts.core import contract
 from contracts.errors import ShapeError
 from contracts.measures import CountsBySize, Resampled
 
-_PERCENTILES = (2.5, 97.5)
+#: What an interval of 95 % leaves out, half of it on each side.
+PERCENTILES = (2.5, 97.5)
 _DRAWS_AT_ONCE = 1 << 22
 
 
@@ -53,7 +54,7 @@ def paired_ratios(
     sums = resampled_sums(np.concatenate([numerators, denominators]), resamples, seed)
     above, below = sums[:, :rows], sums[:, rows:]
     drawn = np.divide(above, below, out=np.full_like(above, np.nan), where=below > 0)
-    low, high = np.nanpercentile(drawn, _PERCENTILES, axis=0)
+    low, high = np.nanpercentile(drawn, PERCENTILES, axis=0)
     values = numerators.sum(axis=1) / denominators.sum(axis=1)
     return [Ratio(float(values[i]), float(low[i]), float(high[i]), n) for i in range(rows)]
 

@@ -11,8 +11,8 @@ from itertools import chain
 import numpy as np
 
 from contracts.core import contract
-from contracts.measures import CountsBySize, DistinctCounts, PartCounts, UnitCounts, UnitMask
-from contracts.tokenizer import Merges
+from contracts.measures import CountsBySize, DistinctCounts, IdCounts, Offsets, UnitCounts, UnitMask
+from contracts.tokenizer import Merges, TokenIds
 from research.tokenizers.pretokenize import Pretokenizer, WholeText
 from research.tokenizers.tokenizer import ByteLevelTokenizer
 
@@ -43,27 +43,75 @@ class Pretokens:
         """UTF-8 bytes of each unit, with the joiner before it."""
         return self.by_unit(np.fromiter((len(p.encode()) for p in self.distinct), np.int64, len(self.distinct)))
 
+    def encode(self, tokenizer: ByteLevelTokenizer) -> "Encoded":
+        """Every distinct pre-token under `tokenizer`, by whose pattern the text was cut."""
+        encoded = [tokenizer.vocabulary.encode_piece(piece) for piece in self.distinct]
+        lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
+        ids = np.fromiter(chain.from_iterable(encoded), np.int32, int(lengths.sum()))
+        return Encoded(self, tokenizer, ids, lengths)
+
     @contract
     def tokens(self, tokenizer: ByteLevelTokenizer, sizes: Sequence[int]) -> CountsBySize:
-        """Tokens of each unit under `tokenizer`, by whose pattern the text was cut, truncated to each of `sizes`.
-
-        Merges apply in learned order, so the tokens under a truncated vocabulary are the state before the later
-        merges, which splitting every later token restores.
-        """
-        encoded = [tokenizer.vocabulary.encode_piece(piece) for piece in self.distinct]
-        tokens = np.fromiter(chain.from_iterable(encoded), np.int32)
-        owner = np.repeat(np.arange(len(encoded)), [len(ids) for ids in encoded])
-        rows = [
-            self.by_unit(np.bincount(owner, parts[tokens], len(encoded)).astype(np.int64))
-            for parts in (parts_within(tokenizer.merges, size) for size in sizes)
-        ]
-        return np.array(rows, np.int64).reshape(len(sizes), self.units)
+        """Tokens of each unit under `tokenizer`, truncated to each of `sizes`."""
+        return self.encode(tokenizer).tokens(sizes)
 
     # No @contract: it would look at every word of the mapping.
     def occurrences(self, chosen: UnitMask) -> Mapping[str, int]:
         """How often each pre-token occurs in the chosen units; those that don't are left out."""
         counts = np.bincount(self.ids[chosen[self.unit_of]], minlength=len(self.distinct))
         return {self.distinct[index]: int(counts[index]) for index in np.flatnonzero(counts)}
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """A text under a tokenizer: the tokens of its distinct pre-tokens, one after the other."""
+
+    text: Pretokens
+    tokenizer: ByteLevelTokenizer
+    ids: TokenIds
+    lengths: DistinctCounts
+    """tokens of each distinct pre-token"""
+
+    @contract
+    def tokens(self, sizes: Sequence[int]) -> CountsBySize:
+        """Tokens of each unit under the tokenizer truncated to each of `sizes`.
+
+        Merges apply in learned order, so the tokens under a truncated vocabulary are the state before the later
+        merges, which splitting every later token restores.
+        """
+        rows = [self._by_unit(parts_within(self.tokenizer.merges, size)) for size in sizes]
+        return np.array(rows, np.int64).reshape(len(sizes), self.text.units)
+
+    def truncate(self, size: int) -> "Encoded":
+        """The same under the tokenizer truncated to `size`: later tokens are split until none is left."""
+        ids, owner = self.ids, np.repeat(np.arange(len(self.lengths)), self.lengths)
+        while (late := ids >= size).any():
+            parts = self.tokenizer.merges[ids[late] - 256]
+            after = np.cumsum(1 + late)[late]
+            ids, owner = np.repeat(ids, 1 + late), np.repeat(owner, 1 + late)
+            ids[after - 2], ids[after - 1] = parts.T
+        return Encoded(self.text, self.tokenizer.truncate(size), ids, np.bincount(owner, minlength=len(self.lengths)))
+
+    @contract
+    def occurrences(self, chosen: UnitMask) -> IdCounts:
+        """How often each text id stands in the chosen units."""
+        pretokens = np.bincount(self.text.ids[chosen[self.text.unit_of]], minlength=len(self.lengths))
+        times = np.repeat(pretokens, self.lengths)
+        return np.bincount(self.ids, times, self.tokenizer.text_vocab_size).astype(np.int64)
+
+    @contract
+    def ends(self) -> Offsets:
+        """The byte offset at which each token of the whole text ends, in order."""
+        first = np.cumsum(self.lengths) - self.lengths
+        lengths = self.lengths[self.text.ids]
+        before = np.cumsum(lengths) - lengths
+        places = np.arange(lengths.sum()) + np.repeat(first[self.text.ids] - before, lengths)
+        return np.cumsum(self.tokenizer.token_byte_lengths[self.ids[places]], dtype=np.int64)
+
+    def _by_unit(self, per_id: IdCounts) -> UnitCounts:
+        """The sum over each unit of a quantity that every text id has."""
+        owner = np.repeat(np.arange(len(self.lengths)), self.lengths)
+        return self.text.by_unit(np.bincount(owner, per_id[self.ids], len(self.lengths)).astype(np.int64))
 
 
 def pretokens(units: Sequence[str], joiner: str, pretokenizer: Pretokenizer) -> Pretokens:
@@ -79,13 +127,19 @@ def pretokens(units: Sequence[str], joiner: str, pretokenizer: Pretokenizer) -> 
     index: dict[str, int] = {}
     ids = np.fromiter((index.setdefault(piece, len(index)) for piece in pieces), np.int32, len(pieces))
     lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))
-    ends = np.cumsum([len(unit) + len(joiner) for unit in units]) - len(joiner)
-    unit_of = np.searchsorted(ends, np.cumsum(lengths) - lengths, side="right").astype(np.int32)
+    unit_of = unit_at(np.cumsum(lengths) - lengths, units, joiner).astype(np.int32)
     return Pretokens(tuple(index), ids, unit_of, len(units))
 
 
+# No @contract: it would look at every unit.
+def unit_at(characters: Offsets, units: Sequence[str], joiner: str) -> Offsets:
+    """The unit to which each character of `joiner.join(units)` belongs; the joiner belongs to the unit after it."""
+    ends = np.cumsum([len(unit) + len(joiner) for unit in units]) - len(joiner)
+    return np.searchsorted(ends, characters, side="right")
+
+
 @contract
-def parts_within(merges: Merges, size: int) -> PartCounts:
+def parts_within(merges: Merges, size: int) -> IdCounts:
     """How many of the first `size` ids each id is made of: 1 below `size`, else the parts of its left and right."""
     parts = np.ones(256 + len(merges), np.int64)
     for token, (left, right) in enumerate(merges[size - 256 :].tolist(), size):

@@ -33,6 +33,15 @@ def test_every_size_from_one_encoding_is_what_the_truncated_tokenizer_encodes(un
     assert totals.tolist() == [len(TRAINED.truncate(size).encode(joiner.join(units))) for size in sizes]
 
 
+@given(TEXTS, st.integers(256, TRAINED.text_vocab_size))
+def test_a_truncated_encoding_is_that_of_the_truncated_tokenizer(units, size):
+    text = pretokens(units, " ", pretokenizer("words"))
+    split, expected = text.encode(TRAINED).truncate(size), text.encode(TRAINED.truncate(size))
+    assert split.ids.tolist() == expected.ids.tolist()
+    assert split.lengths.tolist() == expected.lengths.tolist()
+    assert split.ends().tolist() == expected.ends().tolist()
+
+
 @given(TEXTS, JOINERS)
 def test_bytes_and_characters_are_those_of_the_joined_text(units, joiner):
     text, joined = pretokens(units, joiner, pretokenizer("words")), joiner.join(units)
