@@ -20,7 +20,7 @@ def by_text(
     found: Findings, columns: Sequence[Column], cell: Callable[[Text, Column], str]
 ) -> tuple[tuple[str, ...], ...]:
     """A row for each text, a cell for each column."""
-    return tuple((found.label(text), *(cell(text, column) for column in columns)) for text in found.texts)
+    return tuple((text.name, *(cell(text, column) for column in columns)) for text in found.texts)
 
 
 def names(columns: Sequence[Column]) -> tuple[str, ...]:

@@ -10,8 +10,9 @@ from contracts.errors import InputError
 from contracts.measures import CountsBySize, UnitCounts
 from contracts.results import Factor, Row
 from experiments.sequence_length.question import SequenceLength
-from experiments.sequence_length.texts import HALVES, Text, training_counts
+from experiments.sequence_length.texts import HALVES, Text, training_counts, utf8_bytes
 from experiments.vocabularies import tokenizers_beside_learned
+from research.measures import Encoded
 from research.progress import progress
 from research.tokenizers import BPETokenizer, ByteTokenizer
 from research.tokenizers.tokenizer import ByteLevelTokenizer
@@ -54,6 +55,8 @@ class Column:
     by_half: Pair
     counts: tuple[UnitCounts, ...]
     """tokens of each unit, text by text"""
+    encoded: tuple[tuple[Encoded, Encoded], ...]
+    """each text under both, by half; of a learned pair under the whole vocabularies that it was cut from"""
     seen: tuple[UnitCounts, ...] | None = None
     """the same under the vocabulary that learned from the unit's own half; `None` for one that learned elsewhere"""
 
@@ -90,13 +93,22 @@ def teach(parts: Sequence[tuple[Text, int]], vocab_size: int, pattern: str) -> T
                 hint="give at least two lines",
             )
         tokenizers.append(BPETokenizer.train_counts(counts, vocab_size, pattern))
-        sizes.append(sum(len(piece.encode()) * count for piece, count in counts.items()))
+        sizes.append(utf8_bytes(counts))
     return Taught((tokenizers[0], tokenizers[1]), (sizes[0], sizes[1]))
 
 
 def swapped(text: Text, taught: Taught, sizes: Sequence[int], pattern: str) -> dict[View, CountsBySize]:
     """Tokens of each unit at each size: under the vocabulary of the other half, and of its own."""
-    first, second = (text.pretokens(pattern).tokens(tokenizer, sizes) for tokenizer in taught.tokenizers)
+    return _swapped(text, _encoded(text, taught, pattern), sizes)
+
+
+def _encoded(text: Text, taught: Taught, pattern: str) -> tuple[Encoded, Encoded]:
+    first, second = (text.pretokens(pattern).encode(tokenizer) for tokenizer in taught.tokenizers)
+    return first, second
+
+
+def _swapped(text: Text, encoded: tuple[Encoded, Encoded], sizes: Sequence[int]) -> dict[View, CountsBySize]:
+    first, second = (one.tokens(sizes) for one in encoded)
     in_second = text.half == 1
     return {"unseen": np.where(in_second, first, second), "seen": np.where(in_second, second, first)}
 
@@ -106,9 +118,10 @@ def columns(texts: Sequence[Text], arguments: SequenceLength, taught: Taught) ->
     pattern, sizes = arguments.pattern, taught.sizes(arguments.vocab_sizes)
     found = [_given(texts, "bytes", ByteTokenizer())]
     with progress("counting tokens", total=len(texts), unit="slices") as bar:
-        learned = []
+        encoded, learned = [], []
         for text in texts:
-            learned.append(swapped(text, taught, sizes, pattern))
+            encoded.append(_encoded(text, taught, pattern))
+            learned.append(_swapped(text, encoded[-1], sizes))
             bar.advance()
     for row, size in enumerate(sizes):
         first, second = taught.truncated(size)
@@ -118,6 +131,7 @@ def columns(texts: Sequence[Text], arguments: SequenceLength, taught: Taught) ->
                 vocabulary=size,
                 by_half=(second, first),
                 counts=tuple(count["unseen"][row] for count in learned),
+                encoded=tuple((two, one) for one, two in encoded),
                 seen=tuple(count["seen"][row] for count in learned),
             )
         )
@@ -127,14 +141,13 @@ def columns(texts: Sequence[Text], arguments: SequenceLength, taught: Taught) ->
 
 
 def _given(texts: Sequence[Text], name: str, tokenizer: ByteLevelTokenizer) -> Column:
-    size = tokenizer.text_vocab_size
-    counts = []
+    size, encoded = tokenizer.text_vocab_size, []
     with progress(f"counting {name} tokens", total=len(texts), unit="slices") as bar:
         for text in texts:
-            pattern = tokenizer.pattern or "words"
-            counts.append(text.pretokens(pattern).tokens(tokenizer, [size])[0])
+            encoded.append(text.pretokens(tokenizer.pattern or "words").encode(tokenizer))
             bar.advance()
-    return Column(name, size, (tokenizer, tokenizer), tuple(counts))
+    counts = tuple(one.tokens([size])[0] for one in encoded)
+    return Column(name, size, (tokenizer, tokenizer), counts, tuple((one, one) for one in encoded))
 
 
 def vocabulary_rows(taught: Taught, requested: int, pattern: str, of: str) -> list[Row]:

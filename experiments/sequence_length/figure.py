@@ -50,7 +50,7 @@ def _left_column(figure: Any, axes: Sequence[Any]) -> Any:
 
 def _parity(axes: Any, found: Findings) -> None:
     texts = ranked(found)
-    yardsticks = [found.label(found.parities[text, "bytes"].yardstick) for text in texts]
+    yardsticks = [found.parities[text, "bytes"].yardstick.name for text in texts]
     borders = [row for row in range(1, len(texts)) if texts[row].group != texts[row - 1].group]
     relative = ", below the line to ".join(dict.fromkeys(yardsticks)) if len(borders) < 2 else "its group's yardstick"
     say(axes, "The same content", f"Tokens relative to {relative}. Grey: on a par.")
@@ -69,7 +69,7 @@ def _parity(axes: Any, found: Findings) -> None:
             elinewidth=1.2,
             label=column.name,
         )
-    _name_rows(axes, [found.label(text) for text in texts], borders)
+    _name_rows(axes, [text.name for text in texts], borders)
     axes.set(xscale="log", xlabel="tokens, relative to the same content in the yardstick")
     low, high = axes.get_xlim()
     ticks = [tick for tick in (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 8, 12, 20, 40) if low <= tick <= high]
@@ -88,7 +88,7 @@ def _density(axes: Any, found: Findings) -> None:
             markersize=5,
             label=column.name,
         )
-    _name_rows(axes, [found.label(text) for text in found.texts], borders=[])
+    _name_rows(axes, [text.name for text in found.texts], borders=[])
     axes.set(xlabel="bytes a token")
 
 
@@ -114,7 +114,7 @@ def _curves(axes: Any, found: Findings) -> None:
     for text, colour, marker in zip(picked, COLOURS, MARKERS, strict=False):
         unseen = [text.bytes / found.tokens(text, column) for column in learned]
         seen = [text.bytes / found.tokens(text, column, "seen") for column in learned]
-        axes.plot(sizes, [1, *unseen], color=colour, marker=marker, markersize=4, label=found.label(text))
+        axes.plot(sizes, [1, *unseen], color=colour, marker=marker, markersize=4, label=text.name)
         axes.plot(sizes, [1, *seen], ":", color=colour)
     _finish(axes, sizes)
 

@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from experiments.sequence_length.columns import Column, Taught, View
+from experiments.sequence_length.fairness import Fairness
+from experiments.sequence_length.intrinsic import Intrinsic
 from experiments.sequence_length.joint import Joint
 from experiments.sequence_length.losses import Baselines, Guess
 from experiments.sequence_length.parity import Parities
 from experiments.sequence_length.question import SequenceLength
+from experiments.sequence_length.reformatted import Reformatted
 from experiments.sequence_length.signs import Decomposed, Emoji
 from experiments.sequence_length.texts import Text
 
@@ -27,8 +30,11 @@ class Findings:
     """the comparison, or why there is none"""
     baselines: Sequence[Baselines]
     guesses: Sequence[Guess]
+    intrinsics: Sequence[Intrinsic]
+    fairness: Sequence[Fairness]
     emoji: Sequence[Emoji]
     decomposed: Sequence[Decomposed]
+    reformatted: Sequence[Reformatted]
 
     @property
     def requested(self) -> int:
@@ -39,8 +45,3 @@ class Findings:
         """Tokens of the whole text; a column that was not learned here has one view."""
         counts = column.seen if view == "seen" and column.seen is not None else column.counts
         return int(counts[self.texts.index(text)].sum())
-
-    def label(self, text: Text) -> str:
-        """The slice's name, with its group in front where two slices have the same."""
-        alone = sum(other.name == text.name for other in self.texts) == 1
-        return text.name if alone else f"{text.group}/{text.name}"

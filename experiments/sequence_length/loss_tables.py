@@ -70,7 +70,7 @@ def baseline_table(found: Findings) -> Table:
     seen = {one.text: one for one in found.baselines if one.view == "seen"}
     rows = tuple(
         (
-            found.label(one.text),
+            one.text.name,
             f"{percent(one.lost_words)} ({percent(seen[one.text].lost_words)})",
             f"{percent(one.lost_characters)} ({percent(seen[one.text].lost_characters)})",
             number(one.whole),
@@ -124,7 +124,7 @@ def emoji_table(found: Findings) -> Table:
 def decomposed_table(found: Findings) -> Table:
     """How much longer decomposed text is, for the texts that it changes; without rows if it changes none."""
     rows = tuple(
-        (found.label(one.text), *(number(ratio) for ratio in one.ratios.values()))
+        (one.text.name, *(number(ratio) for ratio in one.ratios.values()))
         for one in found.decomposed
         if one.ratios["bytes"] >= _CHANGED
     )

@@ -6,11 +6,14 @@ from experiments.corpora import slices
 from experiments.finding import Finding
 from experiments.sequence_length import joint, losses, signs
 from experiments.sequence_length.columns import columns, shown, teach, vocabulary_rows
+from experiments.sequence_length.fairness import fairness, fairness_rows
 from experiments.sequence_length.figure import draw
 from experiments.sequence_length.findings import Findings
+from experiments.sequence_length.intrinsic import intrinsic_rows, intrinsics
 from experiments.sequence_length.lengths import length_rows, text_rows
 from experiments.sequence_length.parity import parities, parity_rows
 from experiments.sequence_length.question import SequenceLength
+from experiments.sequence_length.reformatted import reformatted, reformatted_rows
 from experiments.sequence_length.tables import tables
 from experiments.sequence_length.texts import text_of
 from experiments.sequence_length.verdict import highlights, verdict
@@ -34,8 +37,11 @@ def measure(arguments: SequenceLength) -> Finding:
         *([] if isinstance(found.joint, str) else joint.joint_rows(found.joint, arguments)),
         *losses.baseline_rows(found.baselines, size),
         *losses.guess_rows(found.guesses, arguments),
+        *intrinsic_rows(found.intrinsics),
+        *fairness_rows(found.fairness),
         *signs.emoji_rows(found.emoji),
         *signs.decomposed_rows(found.decomposed),
+        *reformatted_rows(found.reformatted),
     ]
     return Finding(
         rows=rows,
@@ -65,6 +71,9 @@ def findings(arguments: SequenceLength) -> Findings:
         joint=joint.compare(texts, arguments),
         baselines=losses.baselines(texts, taught.reached, arguments),
         guesses=losses.guesses(texts, some, arguments),
+        intrinsics=intrinsics(texts, some),
+        fairness=fairness(texts, every, arguments),
         emoji=signs.emoji(some),
         decomposed=signs.decomposed(texts, some, taught, arguments.pattern),
+        reformatted=reformatted(texts, some),
     )

@@ -11,6 +11,8 @@ from experiments.corpora import DEFAULT_READING, Reading
 
 #: A text is dearer than its yardstick if the whole interval lies above this ratio, cheaper below its inverse.
 DEARER = 1.1
+#: Order of the Rényi efficiency, the one that Zouhar et al. 2023 report.
+ALPHA = 2.5
 
 QUESTION = Question(
     name="sequence_length",

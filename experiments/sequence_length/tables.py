@@ -1,7 +1,7 @@
 """The tables, the summary first: the same content against its yardstick, then lengths and what follows from them."""
 
 from experiments.corpora import decisions
-from experiments.sequence_length import loss_tables
+from experiments.sequence_length import intrinsic_tables, loss_tables
 from experiments.sequence_length.cells import by_text, names, ranked, spelled
 from experiments.sequence_length.columns import Column
 from experiments.sequence_length.findings import Findings
@@ -13,6 +13,10 @@ def tables(found: Findings) -> list[Table]:
     """Every table that has something to show, the summary first."""
     some = [_parity(found)] if found.parities else []
     some += [_density(found), _text(found), _tokens(found), _attention(found), _context(found)]
+    some += [intrinsic_tables.words_table(found), intrinsic_tables.kinds_table(found)]
+    some.append(intrinsic_tables.evenness_table(found))
+    if found.fairness:
+        some.append(intrinsic_tables.fairness_table(found))
     if found.arguments.price_per_million is not None:
         some.append(_bill(found))
     some.append(loss_tables.vocabulary_table(found))
@@ -22,8 +26,8 @@ def tables(found: Findings) -> list[Table]:
     if found.guesses:
         some.append(loss_tables.guess_table(found))
     some.append(loss_tables.emoji_table(found))
-    changed = loss_tables.decomposed_table(found)
-    return [*some, changed] if changed.rows else some
+    others = [loss_tables.decomposed_table(found), intrinsic_tables.reformatted_table(found)]
+    return [*some, *(table for table in others if table.rows)]
 
 
 def _parity(found: Findings) -> Table:
@@ -33,8 +37,8 @@ def _parity(found: Findings) -> Table:
         cells = [found.parities[text, column.name] for column in found.shown]
         rows.append(
             (
-                found.label(text),
-                found.label(first.yardstick),
+                text.name,
+                first.yardstick.name,
                 *(spelled(one.ratio) if one.ratio else number(one.value) for one in cells),
             )
         )
@@ -73,7 +77,7 @@ def _density(found: Findings) -> Table:
 def _text(found: Findings) -> Table:
     rows = tuple(
         (
-            found.label(text),
+            text.name,
             number(len(text.cut.documents)),
             number(text.characters),
             number(text.bytes),

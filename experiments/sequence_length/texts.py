@@ -1,20 +1,21 @@
 """The slices made ready: cut into units, divided into two halves by documents, and split into pre-tokens once."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from contracts.core import contract
+from contracts.errors import InputError
 from contracts.measures import UnitCounts, UnitMask
-from experiments.corpora import Slice
-from research.measures import Pretokens, normalized, pretokens
+from experiments.corpora import DEFAULT_READING, Reading, Slice, slices
+from research.measures import Pretokens, WordPlaces, normalized, pretokens, word_places
 from research.measures.characters import NormalForm
 from research.tokenizers.pretokenize import pretokenizer
 
-HALVES = (0, 1)
+HALVES = TAUGHT, HELD_OUT = (0, 1)
 _GOLDEN = (5**0.5 - 1) / 2
 
 
@@ -53,6 +54,11 @@ class Text:
         """UTF-8 bytes of the whole text."""
         return len(self.whole.encode())
 
+    @cached_property
+    def words(self) -> WordPlaces:
+        """Where its words stand."""
+        return word_places(self.units, self.joiner)
+
     def pretokens(self, pattern: str) -> Pretokens:
         """The text under a pre-tokenizer; split once and kept."""
         if pattern not in self._pretokens:
@@ -81,6 +87,32 @@ def text_of(cut: Slice) -> Text:
     return Text(cut, units, joiner, np.arange(len(units)) % 2)
 
 
+def taught_and_held_out(
+    train: Sequence[str], test: Sequence[str], reading: Reading = DEFAULT_READING
+) -> tuple[list[Text], list[Text]]:
+    """Texts whose units of half `TAUGHT` teach, and texts whose units of half `HELD_OUT` are measured.
+
+    With files or folders to test on, both are whole. Without, the documents of the same texts alternate.
+
+    Raises `InputError` for a text to test on that teaches as well.
+    """
+    if not test:
+        texts = [text_of(cut) for cut in slices(train, reading)]
+        return texts, texts
+    teaching = [text_of(cut) for cut in (slices(train, reading) if train else slices())]
+    teachers = {text.cut.corpus().sha256: text.name for text in teaching}
+    held_out = [text_of(cut) for cut in slices(test, reading)]
+    for text in held_out:
+        teacher = teachers.get(text.cut.corpus().sha256)
+        if teacher is not None:
+            raise InputError("--test", expected="text that is not trained on", got=f"{text.name}, equal to {teacher}")
+    return [_all_in(text, TAUGHT) for text in teaching], [_all_in(text, HELD_OUT) for text in held_out]
+
+
+def _all_in(text: Text, half: int) -> Text:
+    return replace(text, half=np.full_like(text.half, half))
+
+
 def _document_of_units(cut: Slice) -> UnitCounts:
     """The document of each unit: joined, the units and the documents are the same text."""
     documents, units = (
@@ -95,6 +127,11 @@ def training_counts(parts: Iterable[tuple[Text, int]], half: int, pattern: str) 
     for text, limit in parts:
         counts.update(text.pretokens(pattern).occurrences(taught(text, half, limit, pattern)))
     return counts
+
+
+def utf8_bytes(counts: Mapping[str, int]) -> int:
+    """UTF-8 bytes of counted pre-tokens."""
+    return sum(len(piece.encode()) * count for piece, count in counts.items())
 
 
 def taught(text: Text, half: int, limit: int, pattern: str) -> UnitMask:

@@ -67,7 +67,7 @@ def _on_joint(joint: Joint | str) -> str:
 
 def highlights(found: Findings) -> list[str]:
     """One sentence for each part of the question, with its number."""
-    lines = [_on_length(found), _on_size(found)]
+    lines = [_on_length(found), _on_size(found), *_on_words(found), *_on_fairness(found)]
     formats = [p for p in found.parities.values() if not p.yardstick.cut.is_english and p.column in found.shown]
     if formats:
         dearest = max(formats, key=lambda parity: parity.value).text
@@ -92,6 +92,29 @@ def _on_size(found: Findings) -> str:
         f"Of {found.requested:,} tokens asked for, the halves of the corpus gave {first.text_vocab_size:,} and "
         f"{second.text_vocab_size:,} ({first.stop_reason})."
     )
+
+
+def _on_words(found: Findings) -> list[str]:
+    """The languages whose words are cut least and most; of a corpus without aligned languages, the texts."""
+    groups = {one.group for one in found.fairness} or {text.group for text in found.texts}
+    last = [one for one in found.intrinsics if one.column is found.shown[-1] and one.words]
+    some = sorted((one for one in last if one.text.group in groups), key=lambda one: one.fertility)
+    if not some:
+        return []
+    words = ", ".join(
+        f"one of {one.text.name} takes {number(one.fertility)} tokens ({percent(one.kept_whole)} kept whole)"
+        for one in dict.fromkeys((some[0], some[-1]))
+    )
+    return [f"Words under {found.shown[-1].name}: {words}."]
+
+
+def _on_fairness(found: Findings) -> list[str]:
+    lines = []
+    for group in dict.fromkeys(one.group for one in found.fairness):
+        shown = [one for one in found.fairness if one.group == group and one.column in found.shown]
+        ginis = ", ".join(f"{one.gini.value:.3f} {one.column.name}" for one in shown)
+        lines.append(f"Gini of tokens over {shown[0].languages} languages ({group}): {ginis}.")
+    return lines
 
 
 def _losses(found: Findings) -> list[str]:

@@ -11,7 +11,6 @@ import pytest
 from contracts.errors import InputError
 from experiments.corpora import Slice, slices
 from experiments.sequence_length import SequenceLength, for_study, measure, plan
-from experiments.sequence_length.columns import teach
 from experiments.sequence_length.figure import _picked, draw
 from experiments.sequence_length.joint import compare, partner
 from experiments.sequence_length.measure import findings
@@ -20,7 +19,7 @@ from experiments.sequence_length.texts import text_of
 from experiments.sequence_length.verdict import named_texts
 from experiments.vocabularies import tokenizers_beside_learned
 from research.measures import Ratio
-from research.tokenizers import BPETokenizer, ByteTokenizer, load_tokenizer
+from research.tokenizers import BPETokenizer, ByteTokenizer
 
 QUICK = partial(SequenceLength, vocab_sizes=(300, 400), resamples=100)
 
@@ -270,39 +269,3 @@ def test_flores_joined_by_spaces_has_the_published_bytes_and_characters(
     assert (text.bytes, text.characters) == (size, characters)
     assert len(ByteTokenizer().encode(cut.text)) == size
     assert counts.sum() == gpt2_tokens == len(peer.encode(cut.text).ids)
-
-
-@pytest.mark.slow
-def test_vocabularies_of_technical_prose_order_flores_as_measured_elsewhere(shared_path):
-    prose = {cut.name: text_of(cut) for cut in slices([str(shared_path("corpora/parallel"))])}
-    flores = {cut.name: text_of(cut) for cut in slices([str(shared_path("corpora/flores"))])}
-    sizes, limit = [512, 2048, 8192], 1_700_000
-    english, korean = prose["pydocs.en"], prose["pydocs.ko"]
-    parts = {"alone": [(english, limit)], "joint": [(english, limit), (korean, limit)], "korean": [(korean, limit)]}
-    density = {}
-    for vocabulary, taught_by in parts.items():
-        tokenizer = teach(taught_by, 8192, "gpt2").tokenizers[0]
-        for name in ("eng_Latn", "kor_Hang"):
-            tokens = flores[name].pretokens("gpt2").tokens(tokenizer, sizes).sum(axis=1)
-            density[vocabulary, name] = flores[name].bytes / tokens
-    english_order = density["alone", "eng_Latn"], density["joint", "eng_Latn"], density["korean", "eng_Latn"]
-    korean_order = density["korean", "kor_Hang"], density["joint", "kor_Hang"], density["alone", "kor_Hang"]
-    for best, middle, worst in (english_order, korean_order):
-        assert (best > middle).all()
-        assert (middle > worst).all()
-    assert (density["alone", "kor_Hang"] < 1.05).all()
-    assert density["alone", "kor_Hang"][-1] / density["joint", "kor_Hang"][-1] < 0.4
-
-
-@pytest.mark.parametrize(
-    ("indent", "bytes_ratio", "gpt2_ratio", "smollm2_ratio"), [(8, 3.05, 6.56, 1.21), (2, 1.60, 2.51, 1.21)]
-)
-def test_indentation_costs_what_the_tokenizer_makes_of_it(shared_path, indent, bytes_ratio, gpt2_ratio, smollm2_ratio):
-    catalogue = json.loads(shared_path("corpora/json/citm_catalog.json").read_text(encoding="utf-8"))
-    first_four = dict(list(catalogue.items())[:4])
-    compact = json.dumps(first_four, separators=(",", ":"), ensure_ascii=False)
-    indented = json.dumps(first_four, indent=indent, ensure_ascii=False)
-    assert len(indented.encode()) / len(compact.encode()) == pytest.approx(bytes_ratio, abs=0.005)
-    for folder, ratio in (("gpt2", gpt2_ratio), ("smollm2_17b", smollm2_ratio)):
-        tokenizer = load_tokenizer(shared_path(f"tokenizers/{folder}/tokenizer.json"))
-        assert len(tokenizer.encode(indented)) / len(tokenizer.encode(compact)) == pytest.approx(ratio, abs=0.005)
