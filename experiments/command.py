@@ -85,6 +85,10 @@ def experiment_main(module: str, arguments_class: type[Any], argv: Sequence[str]
     guarded(action)
 
 
+#: Options that take one value or several, and none by mistake: an unset shell variable.
+_LISTS = ("--corpus", "--train", "--test", "--only")
+
+
 def parse(form: Any, argv: Sequence[str] | None, prog: str, description: str) -> Any:
     """The command line as an instance of `form`. Raises `InputError`, one line, for what does not fit."""
     given = sys.argv[1:] if argv is None else list(argv)
@@ -98,7 +102,7 @@ def parse(form: Any, argv: Sequence[str] | None, prog: str, description: str) ->
         raise UsageError(_one_line(complaint.getvalue())) from None
     for position, argument in enumerate(given):
         following = given[position + 1 : position + 2]
-        if argument == "" or (argument in ("--corpus", "--only") and (not following or following[0].startswith("--"))):
+        if argument == "" or (argument in _LISTS and (not following or following[0].startswith("--"))):
             option = given[position - 1] if argument == "" and position else argument
             raise InputError(option or "argument", expected="a value", got="none" if argument else "an empty one")
     return parsed

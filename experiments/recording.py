@@ -86,7 +86,7 @@ def plain(arguments: Any) -> dict[str, Any]:
     """Arguments as JSON; folders become their last name, so that no machine's path is kept."""
     values = dataclasses.asdict(arguments)
     kept = {name: value for name, value in values.items() if name not in _PLACES}
-    for name in ("corpus", "tokenizer"):
+    for name in ("corpus", "train", "test", "tokenizer", "decoder"):
         if name in kept:
             kept[name] = [printable(Path(path).name if os.sep in str(path) else path) for path in kept[name]]
     return json.loads(json.dumps(kept, default=str))
