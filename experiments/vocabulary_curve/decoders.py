@@ -34,6 +34,11 @@ class CostedDecoder:
     """a `DecoderShape` that is a dataclass"""
 
     @property
+    def label(self) -> str:
+        """Its heading: the name, or width and layers where that is a list of fields."""
+        return f"d={self.shape.d_model} L={self.shape.n_layers}" if "=" in self.name else self.name
+
+    @property
     def factors(self) -> dict[str, Factor]:
         """What identifies it in a row."""
         shape = self.shape

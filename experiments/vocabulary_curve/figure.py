@@ -81,7 +81,9 @@ def _flops(axes: Any, found: Findings) -> None:
 
 
 def _legend(costs: Costs) -> str:
-    return f"{costs.decoder.name} (d = {costs.decoder.shape.d_model}, {costs.decoder.shape.n_layers} layers)"
+    decoder = costs.decoder
+    size = f"d={decoder.shape.d_model} L={decoder.shape.n_layers}"
+    return size if decoder.label == size else f"{decoder.label} ({size})"
 
 
 def _rows(axes: Any, found: Findings) -> None:
@@ -91,7 +93,7 @@ def _rows(axes: Any, found: Findings) -> None:
     axes.plot(found.sizes[1:], saved, color=_BLACK, marker=".", label="a row saves")
     for costs, colour, _ in _by_decoder(found):
         needed = [costs.break_even(size) for size in found.sizes]
-        axes.plot(found.sizes, needed, "--", color=colour, label=f"{costs.decoder.name} needs")
+        axes.plot(found.sizes, needed, "--", color=colour, label=f"{costs.decoder.label} needs")
     axes.set(yscale="log", ylabel="tokens of a million characters")
     axes.legend(fontsize=_SMALL, loc="upper right")
 
@@ -107,7 +109,7 @@ def _shares(axes: Any, found: Findings) -> None:
     )
     for costs, colour, _ in _by_decoder(found):
         shares = [100 * costs.decoder.embedding_share(size) for size in found.sizes]
-        axes.plot(found.sizes, shares, "--", color=colour, label=f"{costs.decoder.name}, of its parameters")
+        axes.plot(found.sizes, shares, "--", color=colour, label=f"{costs.decoder.label}, of its parameters")
     axes.set(ylabel="per cent", ylim=(0, 103))
     axes.legend(fontsize=_SMALL, loc="best")
 

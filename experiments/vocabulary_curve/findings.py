@@ -34,7 +34,7 @@ class Findings:
     @property
     def decoder_names(self) -> tuple[str, ...]:
         """Their headings."""
-        return tuple(decoder.name for decoder in self.decoders)
+        return tuple(decoder.label for decoder in self.decoders)
 
     def costs_of(self, curve: Curve, decoder: CostedDecoder) -> Costs:
         """One text under one decoder."""

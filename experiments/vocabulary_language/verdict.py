@@ -52,12 +52,9 @@ def highlights(found: Comparison, worths: Sequence[Worth]) -> list[str]:
 
 
 def _on_own(found: Comparison) -> str:
-    own = [found.over_alone[alone(language), language.name][found.at] for language in found.languages]
-    costs = " and ".join(
-        f"{language.name} {percent(ratio.value - 1)}" for language, ratio in zip(found.languages, own, strict=True)
-    )
-    size = number(found.sizes[found.at])
-    return f"Sharing a vocabulary of {size} costs {costs} more tokens than a vocabulary of its own would."
+    own = ((language, found.over_alone[alone(language), language.name][found.at]) for language in found.languages)
+    costs = " and ".join(f"{language.name} {100 * (ratio.value - 1):+.1f} %" for language, ratio in own)
+    return f"Against a vocabulary of its own, a shared one of {number(found.sizes[found.at])} takes {costs} tokens."
 
 
 def _on_worth(found: Comparison, worths: Sequence[Worth]) -> list[str]:
