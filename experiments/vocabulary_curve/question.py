@@ -20,7 +20,7 @@ QUESTION = Question(
     "costs each token 2 D FLOPs. The bottom is flat and lies the further right the larger the decoder is, near 4,096 "
     "for D = 256 and 6 layers, beyond 8,192 for D = 768 and 12 layers.",
     decision_rule="On one text and for one decoder, the cheapest of the measured sizes is the optimum if it lies "
-    "between bytes and the largest size that the training text gives; if it is that largest size the curve is still "
+    "between bytes and the largest one (as asked, or as the text gives); if it is the largest one the curve is still "
     f"falling there, and if it is bytes a vocabulary does not pay. Sizes within {100 * AS_GOOD:g} % of the cheapest "
     "are as good. The verdict is on all held-out text together.",
 )

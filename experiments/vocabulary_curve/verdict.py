@@ -21,7 +21,7 @@ def _judged(costs: Costs) -> str:
     near, bytes_cost = f"{number(costs.as_good[0])} to {number(costs.as_good[-1])}", costs.over_best(costs.sizes[0])
     if costs.judgement == "still falling":
         return (
-            f"{name} is still falling at {number(costs.best)}, the largest size of this text (as good from "
+            f"{name} is still falling at {number(costs.best)}, the largest size measured (as good from "
             f"{number(costs.as_good[0])} on; bytes {number(bytes_cost)} times)"
         )
     return f"{name} is cheapest at {number(costs.best)} (as good: {near}; bytes {number(bytes_cost)} times)"
