@@ -14,7 +14,9 @@ from pathlib import Path
 
 from contracts.errors import InputError
 
-_OURS = re.compile(r"(rows\.jsonl|manifest\.json|specification\.json|table\.md|report\.md|figure[\w-]*\.(png|svg))")
+_OURS = re.compile(
+    r"(rows\.jsonl|manifest\.json|specification\.json|(table|report|survivors)\.md|figure[\w-]*\.(png|svg))"
+)
 
 
 @contextmanager
