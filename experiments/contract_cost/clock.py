@@ -14,9 +14,6 @@ import numpy as np
 
 from research.progress import progress
 
-#: A shorter call is repeated until this is filled.
-_SAMPLE_SECONDS = 0.002
-
 Samples = Mapping[str, np.ndarray]
 """Candidate to seconds a call, one entry a repeat."""
 
@@ -50,12 +47,13 @@ def interleaved(
     repeats: int,
     seed: int,
     clock: Callable[[], float] = time.thread_time,
+    sample_seconds: float = 0.002,
 ) -> Samples:
-    """Seconds of each call, after one that is not counted."""
+    """Seconds of each call, after one that is not counted; a shorter one is repeated until a sample is filled."""
     for call in calls.values():
         call()
     times = {
-        name: max(1, math.ceil(_SAMPLE_SECONDS / max(_sample(call, 1, clock), 1e-9))) for name, call in calls.items()
+        name: max(1, math.ceil(sample_seconds / max(_sample(call, 1, clock), 1e-9))) for name, call in calls.items()
     }
     taken: dict[str, list[float]] = {name: [] for name in calls}
     order = np.random.default_rng(seed)

@@ -6,7 +6,7 @@ from typing import Any
 
 from contracts.results import Row
 from experiments.contract_cost.clock import Samples, Spread, spread
-from experiments.contract_cost.programs import Lowered
+from experiments.contract_cost.programs import Programs
 from experiments.contract_cost.question import DECORATION_US, IMPORT_MS
 
 #: A later run counts as equal up to this relative difference: the clocks of machines differ.
@@ -28,7 +28,7 @@ class Findings:
     """under contract in the whole package"""
     lowering: Samples
     layers: int
-    programs: Mapping[str, Lowered]
+    programs: Programs
     steps: Samples
     values: Samples
     cache_entries: tuple[int, int]
@@ -58,9 +58,10 @@ class Findings:
 
     def require_equal_programs(self) -> None:
         """Raise `AssertionError` unless contracts leave the lowered program and the compilation cache as they are."""
-        off, on = self.programs["off"], self.programs["ours"]
-        if off != on:
-            raise AssertionError(f"contracts change the lowered program: {off} without, {on} with them")
+        for what, programs in self.programs.items():
+            off, on = programs["off"], programs["ours"]
+            if off != on:
+                raise AssertionError(f"contracts change the lowered {what}: {off} without, {on} with them")
         before, after = self.cache_entries
         if not 0 < before == after:
             raise AssertionError(f"contracts change the key of the compilation cache: {before} entries, then {after}")
@@ -83,8 +84,16 @@ def rows(found: Findings) -> list[Row]:
     ]
     before, after = found.cache_entries
     exact = [
-        Row("stablehlo_differs", int(program != found.programs["off"]), "programs", "exact", "count", {"checker": name})
-        for name, program in found.programs.items()
+        Row(
+            "stablehlo_differs",
+            int(program != programs["off"]),
+            "programs",
+            "exact",
+            "count",
+            {"program": what, "checker": name},
+        )
+        for what, programs in found.programs.items()
+        for name, program in programs.items()
     ]
     entries = Row("compilation_cache_entries_added_by_contracts", after - before, "entries", "exact", "count")
     return [*timed, *exact, entries]

@@ -37,19 +37,29 @@ def regimes() -> Mapping[str, Copies]:
 
 
 class Lowered(NamedTuple):
-    """A decoder's StableHLO."""
+    """A program's StableHLO."""
 
     lines: int
     sha256: str
 
 
-def lowered_programs(config: DecoderConfig) -> dict[str, Lowered]:
-    """The program of each regime, to be compared."""
-    found = {}
-    for name, copies in regimes().items():
-        text = _lowering(copies, config)().as_text()
-        found[name] = Lowered(text.count("\n"), hashlib.sha256(text.encode()).hexdigest())
-    return found
+Programs = Mapping[str, Mapping[str, Lowered]]
+"""what is lowered, to regime, to its text"""
+
+
+def lowered_programs(config: DecoderConfig) -> Programs:
+    """The decoder and the training step of each regime, to be compared."""
+    windows = jax.ShapeDtypeStruct(_windows().shape, jnp.int32)
+    decoders = {name: _lowering(copies, config)() for name, copies in regimes().items()}
+    steps = {name: _step(copies, flags=False).lower(_leaves(copies), windows) for name, copies in regimes().items()}
+    return {
+        what: {name: _text(lowered.as_text()) for name, lowered in programs.items()}
+        for what, programs in (("decoder", decoders), ("training step", steps))
+    }
+
+
+def _text(text: str) -> Lowered:
+    return Lowered(text.count("\n"), hashlib.sha256(text.encode()).hexdigest())
 
 
 def lowering_times(config: DecoderConfig, repeats: int, seed: int) -> Samples:
@@ -72,21 +82,30 @@ def _lowering(copies: Copies, config: DecoderConfig) -> Callable[[], Any]:
 
 def step_times(repeats: int, seed: int) -> Samples:
     """Seconds of a compiled training step; `flags` returns checks of values with the metrics, made in the program."""
-    windows = np.random.default_rng(0).integers(0, 256, (8, SMALL.context_length + 1)).astype(np.int32)
-    windows[:, 0] = 256
+    windows, leaves = _windows(), _leaves(regimes()["ours"])
     steps = {name: _step(copies, flags=False) for name, copies in regimes().items()}
     steps["flags"] = _step(regimes()["ours"], flags=True)
-    decoder = regimes()["ours"]["research.model"].Decoder(SMALL, rngs=nnx.Rngs(0))
-    leaves = jax.tree.leaves(decoder)
 
     def call(step: Callable[..., Any]) -> Callable[[], Any]:
         return lambda: jax.block_until_ready(step(leaves, windows))
 
     calls = {name: call(step) for name, step in steps.items()}
-    return interleaved("training steps", calls, repeats, seed, time.perf_counter)  # many threads compute it
+    # many threads compute it, so that only the wall clock sees all of it
+    return interleaved("training steps", calls, repeats, seed, time.perf_counter, sample_seconds=0.1)
 
 
-def _step(copies: Copies, flags: bool) -> Callable[..., Any]:
+def _windows() -> np.ndarray:
+    """Rows of bytes, each the beginning of a document."""
+    windows = np.random.default_rng(0).integers(0, 256, (8, SMALL.context_length + 1)).astype(np.int32)
+    windows[:, 0] = 256
+    return windows
+
+
+def _leaves(copies: Copies) -> list[Any]:
+    return jax.tree.leaves(copies["research.model"].Decoder(SMALL, rngs=nnx.Rngs(0)))
+
+
+def _step(copies: Copies, flags: bool) -> Any:
     training = copies["experiments.contract_faults.subjects.training_step"]
     decoder = nnx.eval_shape(lambda: copies["research.model"].Decoder(SMALL, rngs=nnx.Rngs(0)))
     structure = jax.tree.structure(decoder)

@@ -17,8 +17,8 @@ def verdict(found: Findings) -> str:
         f"Decoration {interval(found.decoration)} us against {DECORATION_US:.0f}: {aims['decoration']}. "
         f"Import {interval(found.import_overhead)} ms against {IMPORT_MS:.0f}: {aims['import']}. "
         f"Eager calls: {eager}. "
-        f"The lowered program of {found.layers} layers is the same byte for byte with contracts on and off, and one "
-        "entry of the compilation cache serves both."
+        f"The lowered programs, a decoder of {found.layers} layers and a training step, are the same byte for byte "
+        "with contracts on and off, and one entry of the compilation cache serves both."
     )
 
 

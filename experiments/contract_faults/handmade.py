@@ -19,7 +19,7 @@ from contracts.decoder import DecoderConfig
 from contracts.parameters import parameter_differences
 from experiments.contract_faults.programs import EQUAL, TRAINING, parameters_of
 from experiments.contract_faults.regimes import Copies
-from research.model import check_tokens
+from research.model import Decoder, check_tokens
 from research.stream import build_stream
 from research.tokenizers import BPETokenizer, ByteTokenizer
 
@@ -57,18 +57,21 @@ def loaded_call(config: DecoderConfig, other: DecoderConfig) -> Call:
     """A decoder of `config` with the parameters of one of `other` put into it, as `nnx.update` does."""
 
     def call(copies: Copies) -> Any:
-        make = copies["research.model"].Decoder
-        decoder = make(config, rngs=nnx.Rngs(0))
-        nnx.update(decoder, nnx.state(make(other, rngs=nnx.Rngs(1))))
+        decoder = copies["research.model"].Decoder(config, rngs=nnx.Rngs(0))
+        nnx.update(decoder, _saved(other))
         return decoder, (_text_ids(),)
 
     return call
 
 
+@cache
+def _saved(config: DecoderConfig) -> nnx.State:
+    """The parameters of a decoder of that config."""
+    return nnx.state(Decoder(config, rngs=nnx.Rngs(1)))
+
+
 def _against_table(config: DecoderConfig, other: DecoderConfig) -> None:
     """The table of parameters, with which a checkpoint is compared before a weight is read."""
-    from research.model import Decoder
-
     found = parameters_of(nnx.eval_shape(lambda: Decoder(other, rngs=nnx.Rngs(0))))
     problems = parameter_differences(config, found)
     if problems:

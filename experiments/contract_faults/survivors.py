@@ -12,7 +12,10 @@ from experiments.contract_faults.programs import CACHE, DECODER, TRAINING, Sizes
 from experiments.contract_faults.trial import Bench
 
 #: Enough for leaks, which show at almost any change; a fault that needs luck is not called seen.
-EFFORT = Effort(examples=4, seconds=60.0)
+EFFORT = Effort(examples=3, seconds=60.0)
+
+#: What a decoder can break whose shapes were found right at all sizes.
+LAWS_OF_VALUES = ("float32-logits", "own-token", "causality", "padding", "batch", "segment-isolation")
 
 NO_LAW_OF_TRAINING = "verify has no law of a training step: a test against a written-out loss would see it"
 OTHER_START = "another start of training, in shape: no forward pass knows the right scale"
@@ -27,7 +30,7 @@ def broken_law(bench: Bench, mutant: Mutant, sizes: Sizes) -> str:
     with bench.copies["jax"].planted(*mutant.where):
         models = bench.models_of("jax", mutant, sizes)
         if bench.program is DECODER:
-            report = verify(_decoder_view(models[0]), effort=EFFORT)
+            report = verify(_decoder_view(models[0]), only=LAWS_OF_VALUES, effort=EFFORT)
         else:
             report = verify(_cache_view(bench, models), only=("cache",), effort=EFFORT)
     return report.broken[0].law if report.broken else ""

@@ -38,7 +38,9 @@ def verdicts(bench: Bench, planted: Mutant) -> tuple[Verdict, Verdict]:
     return equal, distinct
 
 
-@pytest.mark.parametrize("name", ["decoder", "training step", "cache"])
+@pytest.mark.parametrize(
+    "name", ["decoder", *(pytest.param(name, marks=pytest.mark.slow) for name in ("training step", "cache"))]
+)
 def test_the_numbers_are_those_of_jax(bench: MakeBench, name: str):
     program = bench(name).program
     baseline = bench(name).baselines["distinct"]
