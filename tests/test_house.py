@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = ("contracts", "research", "experiments")
 # The rooms of research in the order in which data flows: a room imports itself and those before it.
 # `research.progress` is a leaf: every room may use it, it uses none. A new room has to be given its place here.
-ROOMS = ("progress", "text", "tokenizers", "stream", "model", "training", "generation", "costs", "measures")
+ROOMS = ("progress", "text", "tokenizers", "stream", "model", "costs", "measures", "evaluate", "train", "generate")
 WITHOUT_JAX = ("research.text", "research.tokenizers", "research.stream")
 LONGEST_FILE = 320
 
