@@ -1,0 +1,197 @@
+"""Bits per byte that can be compared across tokenizers: nats over bytes, refused unless both are of the same text.
+
+bpb = sum of nats / (ln 2 * bytes of the text). A sum over a sum, in float64, and never a mean of ratios: a mean weighs
+a short document, or a token of one byte, like a long one. Protocol tokens have no bytes.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from contracts.core import contract
+from contracts.errors import InputError
+from contracts.evaluation import DocumentCounts, Ledger, TokenBytes, TokenNats
+from contracts.tokenizer import IdsLike, TokenIds, Tokenizer
+from research.evaluate.faults import find_faults, summary
+from research.evaluate.pieces import Table, protocol_spellings, replaced, token_pieces
+
+Text = str | bytes
+
+
+def ledger(
+    tokens: IdsLike, nats: Sequence[float] | np.ndarray, tokenizer: Tokenizer | Table, text: Text | Sequence[Text]
+) -> Ledger:
+    """The account of a text's scored tokens: bits per byte, in all and document by document.
+
+    Args:
+        tokens: The ids that were predicted, in the order of the text, each once; an id that was only context (such as
+            the boundary that opens the text) is not among them.
+        nats: -ln p of each.
+        tokenizer: Any `contracts.tokenizer.Tokenizer`, or a mapping from id to bytes.
+        text: What was scored; or its documents, in order.
+
+    Raises:
+        InputError: unless the tokens' bytes are the text's, each byte once. It names what went wrong: a leading space
+            counted twice, U+FFFD counted as three bytes, a special token with bytes, bytes scored twice or not at
+            all; likewise for log-probabilities that are not negated, and a token of two documents.
+    """
+    ids, costs = _ids(tokens), _nats(nats)
+    if len(ids) != len(costs):
+        raise InputError("nats", expected=f"one for each of {len(ids):,} scored tokens", got=f"{len(costs):,}")
+    sources = [_utf8(text)] if isinstance(text, (str, bytes)) else [_utf8(document) for document in text]
+    empty = next((index for index, source in enumerate(sources) if not source), None)
+    if not sources or empty is not None:
+        where = "" if empty is None else f"document {empty}"
+        raise InputError("text", expected="documents that are not empty", got="none", where=where)
+    pieces = token_pieces(ids, tokenizer)
+    _reconcile(ids, pieces, b"".join(sources))
+    return _account(ids, costs, pieces, tokenizer, sources)
+
+
+def _account(
+    ids: np.ndarray,
+    nats: np.ndarray,
+    pieces: dict[int, bytes],
+    tokenizer: Tokenizer | Table,
+    sources: Sequence[bytes],
+) -> Ledger:
+    sizes = np.array([len(source) for source in sources], np.int64)
+    lengths = _by_id(ids, {token: len(piece) for token, piece in pieces.items()})
+    document = _documents(lengths, sizes)
+    is_text = lengths > 0
+
+    def total(of: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        return np.bincount(document[chosen], of[chosen], minlength=len(sizes))
+
+    ones = np.ones(len(ids))
+    nats_text, nats_protocol = total(nats, is_text), total(nats, ~is_text)
+    characters = np.array([_characters(source) for source in sources], np.int64)
+    counted = _counted_wrongly(ids, pieces, tokenizer)
+    bits = float(nats.sum() / math.log(2))
+    return Ledger(
+        nats_text=nats_text,
+        nats_protocol=nats_protocol,
+        bytes=sizes,
+        characters=characters,
+        tokens_text=total(ones, is_text).astype(np.int64),
+        tokens_protocol=total(ones, ~is_text).astype(np.int64),
+        vocab_size=len(tokenizer) if isinstance(tokenizer, Mapping) else tokenizer.vocab_size,
+        mistaken=_mistaken(nats, lengths, nats_text, sizes, characters)
+        | {f"over the bytes of {name}": bits / size for name, size in counted.items() if size != sizes.sum()},
+    )
+
+
+def _reconcile(ids: np.ndarray, pieces: dict[int, bytes], source: bytes) -> None:
+    scored = [pieces[token] for token in ids.tolist()]
+    if b"".join(scored) == source:
+        return
+    faults = find_faults(scored, source)
+    counted = sum(map(len, scored))
+    first = faults[0]
+    where = f"token {first.token}"
+    if first.token < len(scored):
+        where += f" ({scored[first.token]!r})"
+    got = f"{counted:,}" if counted != len(source) else "as many, but others"
+    expected = f"the {len(source):,} bytes of the text, each once"
+    where = f"{where}, byte {first.offset} of the text"
+    raise InputError("bytes of the scored tokens", expected=expected, got=got, where=where, hint=summary(faults))
+
+
+@contract
+def _documents(lengths: TokenBytes, sizes: DocumentCounts) -> TokenBytes:
+    """The document of each token; one without bytes belongs to the document that ends where it stands."""
+    ends, bounds = np.cumsum(lengths), np.cumsum(sizes)
+    begins = ends - lengths
+    of_text = np.searchsorted(bounds, begins, side="right")
+    of_protocol = np.searchsorted(bounds, begins, side="left")
+    document = np.where(lengths > 0, of_text, of_protocol)
+    across = ends > bounds[document]
+    if across.any():
+        token = int(across.argmax())
+        hint = "documents are encoded one by one"
+        got = f"token {token}, which goes {ends[token] - bounds[document[token]]} bytes into the next"
+        raise InputError("scored tokens", expected="each within one document", got=got, hint=hint)
+    return document
+
+
+def _mistaken(
+    nats: np.ndarray, lengths: np.ndarray, nats_text: np.ndarray, sizes: np.ndarray, characters: np.ndarray
+) -> dict[str, float]:
+    """What well-known mistakes make of the same nats, by the name of the mistake."""
+    is_text, ln2 = lengths > 0, math.log(2)
+    per_byte, total_per_byte = float(nats_text.sum() / sizes.sum()), float(nats.sum() / sizes.sum())
+    found = {
+        "nats per byte (missing ln 2)": per_byte,
+        "nats per byte with boundaries (missing ln 2)": total_per_byte,
+        "divided by ln 2 twice (bits taken for nats)": per_byte / ln2**2,
+        "divided by ln 2 twice (bits taken for nats), with boundaries": total_per_byte / ln2**2,
+        "bits per token": float(nats[is_text].mean()) / ln2,
+        "bits per token with boundaries": float(nats.mean()) / ln2,
+        "a mean of ratios, document by document": float((nats_text / sizes).mean()) / ln2,
+        "a mean of ratios, token by token": float((nats[is_text] / lengths[is_text]).mean()) / ln2,
+    }
+    if characters.all():
+        found["bits per character"] = float(nats_text.sum() / characters.sum()) / ln2
+    return found
+
+
+def _counted_wrongly(ids: np.ndarray, pieces: dict[int, bytes], tokenizer: Tokenizer | Table) -> dict[str, int]:
+    """How many bytes the text would seem to have."""
+    spellings = protocol_spellings(tokenizer)
+    tables = {
+        "U+FFFD counted as three bytes": {token: len(replaced(piece)) for token, piece in pieces.items()},
+        "a leading space counted twice": {
+            token: len(piece) + piece.startswith(b" ") for token, piece in pieces.items()
+        },
+        "special tokens spelled out": {
+            token: len(piece) or len(spellings.get(token, b"")) for token, piece in pieces.items()
+        },
+        "special tokens counted as one byte": {token: len(piece) or 1 for token, piece in pieces.items()},
+    }
+    return {name: int(_by_id(ids, table).sum()) for name, table in tables.items()}
+
+
+def _by_id(ids: np.ndarray, table: dict[int, int]) -> np.ndarray:
+    used, inverse = np.unique(ids, return_inverse=True)
+    return np.array([table[token] for token in used.tolist()], np.int64)[inverse]
+
+
+@contract
+def _ids(tokens: Any) -> TokenIds:
+    ids = np.asarray(tokens)
+    if ids.ndim != 1 or not ids.size or not np.issubdtype(ids.dtype, np.integer):
+        raise InputError("scored tokens", expected="integers in one dimension", got=f"{ids.dtype}{list(ids.shape)}")
+    return ids.astype(np.int32)
+
+
+@contract
+def _nats(nats: Any) -> TokenNats:
+    costs = np.asarray(nats, np.float64)
+    if costs.ndim != 1:
+        raise InputError("nats", expected="numbers in one dimension", got=f"an array {list(costs.shape)}")
+    bad = ~np.isfinite(costs) | (costs < -1e-3)  # rounding makes -1e-7 of a certain token
+    if bad.any():
+        index = int(bad.argmax())
+        hint = "log-probabilities have to be negated" if (costs <= 0).all() else "no probability is above 1"
+        if not np.isfinite(costs[index]):
+            hint = "a token that the model holds impossible costs infinitely much"
+        got, where = float(costs[index]), f"token {index}"
+        raise InputError("nats", expected="-ln p, finite and at least 0", got=got, where=where, hint=hint)
+    return costs
+
+
+def _utf8(text: Text) -> bytes:
+    if isinstance(text, bytes):
+        return text
+    if not isinstance(text, str):
+        raise InputError("text", expected="str or bytes, or a sequence of them", got=type(text).__name__)
+    return text.encode()
+
+
+def _characters(source: bytes) -> int:
+    try:
+        return len(source.decode())
+    except UnicodeDecodeError:
+        return 0
