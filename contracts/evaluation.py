@@ -8,7 +8,7 @@ from typing import get_args
 import numpy as np
 from jaxtyping import Float64, Int64
 
-from contracts.batch import Isolation, JoinLoss, PositionRule
+from contracts.batch import Isolation, JoinLoss, PositionRule, RowPolicy
 from contracts.dims import Dim
 from contracts.errors import InputError
 
@@ -17,6 +17,7 @@ documents = Dim("documents", "documents of a corpus")
 
 TokenNats = Float64[np.ndarray, "N"]
 TokenBytes = Int64[np.ndarray, "N"]
+TokenIndices = Int64[np.ndarray, "N"]
 DocumentNats = Float64[np.ndarray, "documents"]
 DocumentCounts = Int64[np.ndarray, "documents"]
 
@@ -52,6 +53,11 @@ class ContextPolicy:
         if self.isolation == "reset" and self.joins == "all":
             hint = "a document with windows of its own has nothing before it"
             raise InputError("ContextPolicy joins", expected="'no-cross' under 'reset'", got="'all'", hint=hint)
+
+    @classmethod
+    def like(cls, policy: RowPolicy, length: int, overlap: int = 0) -> "ContextPolicy":
+        """The context that rows of that policy train on."""
+        return cls(length, overlap, policy.isolation, policy.positions, policy.loss)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,3 +111,30 @@ class Ledger:
         if found:
             return f"{is_not}: it is {' or '.join(found)}"
         return f"{is_not} ({', '.join(f'{name} {value:.4f}' for name, value in right.items())}), nor a known mistake"
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What each token of a stream costs under a decoder, and the account of it."""
+
+    policy: ContextPolicy
+    ledger: Ledger
+    nats: TokenNats
+    """of each token of the stream, NaN where it was given instead of predicted"""
+    document: TokenIndices
+    """the document of each token; a boundary that two share is the closing of the first"""
+    position: TokenIndices
+    """how many tokens it stands behind the first of its document"""
+    given: int
+    """protocol tokens that were context only; they cost nothing"""
+    unconditioned: int
+    """text tokens that had nothing before them; ln(text_vocab_size) each, a uniform guess"""
+
+    def by_position(self, most: int) -> tuple[DocumentNats, DocumentCounts]:
+        """Sum of nats, and number, of the tokens predicted at positions 0 to `most` - 1 behind a boundary."""
+        chosen = ~np.isnan(self.nats) & (self.position < most)
+        position = self.position[chosen]
+        return (
+            np.bincount(position, self.nats[chosen], minlength=most),
+            np.bincount(position, minlength=most).astype(np.int64),
+        )
