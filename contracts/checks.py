@@ -18,7 +18,9 @@ from jaxtyping import Shaped, jaxtyped
 from contracts.dims import bound_fields
 from contracts.errors import ShapeError
 from contracts.explain import Bound, shape_error
-from contracts.matching import Mismatch, has_expression, mismatch, quick_match
+from contracts.hints import has_expression, has_text, problem
+from contracts.matching import Mismatch, mismatch
+from contracts.quick import Match, Sizes, quick_match
 
 
 def _reusable_scope() -> AbstractContextManager[None]:
@@ -58,15 +60,18 @@ class Checks:
     @functools.cached_property
     def hints(self) -> dict[str, Any]:
         """Parameter name (or `return`) to hint; annotations given as strings are resolved here."""
-        raw = dict(self.spec.__annotations__)
-        if any(isinstance(hint, str) for hint in raw.values()):
+        found = dict(self.spec.__annotations__)
+        if any(map(has_text, found.values())):
             try:
-                raw = typing.get_type_hints(self.spec, include_extras=True)
+                found = typing.get_type_hints(self.spec, include_extras=True)
             except NameError as error:
-                raise ShapeError(
-                    f"@contract can't check {self.name}: {error}, in an annotation that is a string", contract=self.name
-                ) from None
-        return {name: hint for name, hint in raw.items() if hint is not Any}
+                raise self._unchecked(f"{error}, in an annotation that is a string") from None
+        for reason in filter(None, map(problem, found.values())):
+            raise self._unchecked(reason)
+        return {name: hint for name, hint in found.items() if hint is not Any}
+
+    def _unchecked(self, reason: str) -> ShapeError:
+        return ShapeError(f"@contract can't check {self.name}: {reason}", contract=self.name)
 
     @functools.cached_property
     def variadic(self) -> dict[str, Any]:
@@ -88,18 +93,15 @@ class Checks:
             owners.append(owner)
         try:
             with _SCOPE:
-                dims = _bind_config_dims(given, host)
-                checked: list[tuple[str, Any, Any]] = []
-                for name, hint, value in self._arguments(given):
-                    checked.append((name, hint, value))
-                    failure = self._failure(hint, value)
-                    if failure:
-                        raise self._error(f"argument '{name}'", failure, dims, checked, owners)
+                sizes = _config_sizes(given, host)
+                is_quick = self._holds(given, sizes) and _bind(sizes)
+                if not is_quick:
+                    self._require_arguments(given, host, owners)
                 result = function(*args, **kwargs)
-                if "return" in self.hints:
-                    failure = self._failure(self.hints["return"], result)
+                if "return" in self.hints and not (is_quick and self.quick["return"](result, sizes)):
+                    failure = mismatch(result, self.hints["return"])
                     if failure:
-                        raise self._error("the return value", failure, dims, checked, owners)
+                        raise self._error("the return value", failure, self._arguments(given), given, host, owners)
                 return result
         finally:
             if owner is not None:
@@ -112,12 +114,6 @@ class Checks:
         parameters = self.signature.parameters.values()
         return tuple(self.signature.parameters) if all(p.kind is plain for p in parameters) else ()
 
-    @functools.cached_property
-    def quick(self) -> dict[Any, Callable[[Any], bool]]:
-        """A quick yes for the hints that allow one."""
-        found = {id(hint): quick_match(hint) for hint in self.hints.values()}
-        return {key: match for key, match in found.items() if match is not None}
-
     def _given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Parameter name to value, defaults included."""
         if not kwargs and len(args) == len(self.names):
@@ -126,9 +122,30 @@ class Checks:
         given.apply_defaults()
         return given.arguments
 
-    def _failure(self, hint: Any, value: Any) -> Mismatch | None:
-        match = self.quick.get(id(hint))
-        return None if match is not None and match(value) else mismatch(value, hint)
+    @functools.cached_property
+    def quick(self) -> dict[str, Match]:
+        """Parameter name (or `return`) to its quick yes; empty unless every hint has one, as sizes depend on all."""
+        found = {name: quick_match(hint) for name, hint in self.hints.items()}
+        matches = {name: match for name, match in found.items() if match is not None}
+        return matches if len(matches) == len(found) and not self.variadic else {}
+
+    @functools.cached_property
+    def _quick_arguments(self) -> list[tuple[str, Match]]:
+        return [(name, self.quick[name]) for name in self.signature.parameters if name in self.quick]
+
+    def _holds(self, given: dict[str, Any], sizes: Sizes) -> bool:
+        """A quick yes for all arguments, whose sizes are bound in `sizes`."""
+        return bool(self.quick) and all(match(given[name], sizes) for name, match in self._quick_arguments)
+
+    def _require_arguments(self, given: dict[str, Any], host: Any, owners: list[Any]) -> None:
+        """Raise `ShapeError` for the first argument that breaks its hint; bind the dims of all in the open scope."""
+        _bind(_config_sizes(given, host))
+        checked: list[tuple[str, Any, Any]] = []
+        for name, hint, value in self._arguments(given):
+            checked.append((name, hint, value))
+            failure = mismatch(value, hint)
+            if failure:
+                raise self._error(f"argument '{name}'", failure, checked, given, host, owners)
 
     def _arguments(self, arguments: dict[str, Any]) -> list[tuple[str, Any, Any]]:
         """(name, hint, value) of each value to check; those with expressions such as `2*d` last, when `d` is bound."""
@@ -154,11 +171,16 @@ class Checks:
         self,
         argument: str,
         failure: Mismatch,
-        dims: dict[str, Bound],
         checked: list[tuple[str, Any, Any]],
+        given: dict[str, Any],
+        host: Any,
         owners: list[Any],
     ) -> ShapeError:
         _hide_engine_frames()
+        dims: dict[str, Bound] = {}
+        for source, config in _configs(given, host):
+            for dim, field in _dim_fields(config.__class__):
+                dims.setdefault(dim, Bound(getattr(config, field), f"{source}.{field}"))
         return shape_error(
             contract=self.name,
             argument=argument,
@@ -186,16 +208,23 @@ def _ghost_hint(names: tuple[str, ...]) -> Any:
     return Shaped[_Ghost, " ".join(names)]
 
 
-def _bind_config_dims(arguments: dict[str, Any], host: Any) -> dict[str, Bound]:
-    """Bind the dims of `host.config`, of `self.config` and of every config argument in the open jaxtyping scope."""
-    dims: dict[str, Bound] = {}
+def _bind(sizes: Sizes) -> bool:
+    """Bind these dims in the open jaxtyping scope; false if others were bound there, which nothing here does."""
+    return not sizes or isinstance(_Ghost(tuple(sizes.values())), _ghost_hint(tuple(sizes)))
+
+
+def _configs(arguments: dict[str, Any], host: Any) -> list[tuple[str, Any]]:
+    """What may bind dims, with its name: `host.config`, `self.config`, and any argument that is itself a config."""
     owners = [("config", getattr(owner, "config", None)) for owner in (host, arguments.get("self"))]
-    for source, config in [*owners, *arguments.items()]:
+    return [*owners, *arguments.items()]
+
+
+def _config_sizes(arguments: dict[str, Any], host: Any) -> Sizes:
+    sizes: Sizes = {}
+    for _, config in _configs(arguments, host):
         for dim, field in _dim_fields(config.__class__):
-            dims.setdefault(dim, Bound(getattr(config, field), f"{source}.{field}"))
-    if dims:
-        isinstance(_Ghost(tuple(bound.size for bound in dims.values())), _ghost_hint(tuple(dims)))
-    return dims
+            sizes.setdefault(dim, getattr(config, field))
+    return sizes
 
 
 @functools.cache

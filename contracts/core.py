@@ -17,8 +17,7 @@ from typing import Any, TypeVar
 
 from contracts.checks import Checks, innermost_owner
 from contracts.errors import ContractError, ContractsOffWarning, InputError, ShapeError
-from contracts.explain import spell
-from contracts.matching import ambiguity, array_hints
+from contracts.hints import array_hints, has_text, problem, spell
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Class = TypeVar("Class", bound=type)
@@ -61,17 +60,18 @@ def contract(function: Function) -> Function:
 def _refuse_undecoratable(function: Any) -> None:
     name = getattr(function, "__qualname__", type(function).__name__)
     if isinstance(function, (staticmethod, classmethod, property)):
-        problem = f"it is a {type(function).__name__}: put @contract below it"
+        reason = f"it is a {type(function).__name__}: put @contract below it"
     elif not inspect.isfunction(function):
-        problem = f"it is a {type(function).__name__}, not a plain function: put @contract below the transformation"
+        reason = f"it is a {type(function).__name__}, not a plain function: put @contract below the transformation"
     elif inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-        problem = "it is async: its result is checked by nobody; contract the function that it awaits"
+        reason = "it is async: its result is checked by nobody; contract the function that it awaits"
     elif inspect.isgeneratorfunction(function):
-        problem = "it is a generator: what it yields is checked by nobody; contract a function that returns one item"
+        reason = "it is a generator: what it yields is checked by nobody; contract a function that returns one item"
     else:
-        problem = next(filter(None, map(ambiguity, function.__annotations__.values())), "")
-    if problem:
-        raise ShapeError(f"@contract can't check {name}: {problem}", contract=name)
+        written = (hint for hint in function.__annotations__.values() if not has_text(hint))
+        reason = next(filter(None, map(problem, written)), "")
+    if reason:
+        raise ShapeError(f"@contract can't check {name}: {reason}", contract=name)
 
 
 def through(protocol: type, instance: Any) -> Callable[..., Any]:

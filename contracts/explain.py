@@ -6,12 +6,12 @@ Everything here runs only after a contract broke, so it may be slow and must nev
 import contextlib
 import re
 import sys
-import typing
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from contracts.errors import ShapeError
-from contracts.matching import Mismatch, array_hints, array_leaves, is_array_hint, is_pytree_hint
+from contracts.hints import array_hints, is_array_hint, spell
+from contracts.matching import Mismatch, array_leaves
 
 
 class Bound(NamedTuple):
@@ -19,31 +19,6 @@ class Bound(NamedTuple):
 
     size: Any
     source: str
-
-
-def spell(hint: Any) -> str:
-    """A hint as text that is the same on every machine: `Float["B T D"]`, `Int32["B T"] | None`."""
-    if is_array_hint(hint):
-        return f'{hint.dtype.__name__}["{hint.dim_str}"]'
-    if is_pytree_hint(hint):
-        return (
-            f"PyTree[{spell(hint.leaftype)}]"
-            if hint.structure is None
-            else f"PyTree[{spell(hint.leaftype)}, {hint.structure!r}]"
-        )
-    if hint is None or hint is type(None):
-        return "None"
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if origin is typing.Annotated:
-        return spell(arguments[0])
-    if origin is typing.Literal:
-        return "Literal[" + ", ".join(map(repr, arguments)) + "]"
-    if arguments and (origin is typing.Union or getattr(origin, "__name__", "") == "UnionType"):
-        return " | ".join(map(spell, arguments))
-    if origin is not None and arguments:
-        inner = ", ".join("..." if a is ... else spell(a) for a in arguments)
-        return f"{getattr(origin, '__name__', origin)}[{inner}]"
-    return getattr(hint, "__name__", str(hint))
 
 
 def shape_error(

@@ -3,18 +3,14 @@
 beartype samples one item of a list and no field of a NamedTuple, so a bad leaf late in a list of caches would pass.
 """
 
-import dataclasses
-import functools
 import inspect
-import itertools
 import sys
-import types
-import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from beartype.door import is_bearable
-from jaxtyping import AbstractArray
+
+from contracts.hints import Structure, is_array_hint, is_pytree_hint, meaning, structure
 
 
 class Mismatch(NamedTuple):
@@ -26,83 +22,28 @@ class Mismatch(NamedTuple):
     reason: str
 
 
-def is_array_hint(hint: Any) -> bool:
-    """Whether `hint` is a jaxtyping array such as `Float[Array, "B T D"]`."""
-    return isinstance(hint, type) and issubclass(hint, AbstractArray)
-
-
-def array_hints(hint: Any) -> Iterator[Any]:
-    """Every array hint that `hint` mentions, in containers and unions too."""
-    if is_array_hint(hint):
-        yield hint
-    elif is_pytree_hint(hint):
-        yield from array_hints(hint.leaftype)
-    elif isinstance(hint, type) and (dataclasses.is_dataclass(hint) or hasattr(hint, "_fields")):
-        for _, field_hint in _field_hints(hint):
-            yield from array_hints(field_hint)
-    else:
-        for argument in typing.get_args(hint):
-            yield from array_hints(argument)
-
-
-def has_expression(hint: Any) -> bool:
-    """Whether an axis of `hint` is an expression over other dims: `Float[Array, "2*d"]`."""
-    words = (word.lstrip("#*?_") for array in array_hints(hint) for word in array.dim_str.split())
-    return any(word and word != "..." and not word.isidentifier() and not word.isdigit() for word in words)
-
-
-def ambiguity(hint: Any) -> str:
-    """What in `hint` could not be decided by looking at one array; empty if nothing."""
-    for array in array_hints(hint):
-        if "{" in array.dim_str:
-            return f'"{array.dim_str}": bind the dim by a config, Annotated[int, Dim(...)], instead of an f-string'
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        arms = [arm for arm in typing.get_args(hint) if is_array_hint(arm)]
-        for first, second in itertools.combinations(arms, 2):
-            if first.dim_str != second.dim_str and not _are_disjoint(first, second):
-                return f'"{first.dim_str}" or "{second.dim_str}": one array can be both; tell them by rank or dtype'
-    return next(filter(None, map(ambiguity, typing.get_args(hint))), "")
-
-
-def _are_disjoint(first: Any, second: Any) -> bool:
-    """Whether no array can satisfy both hints: other dtypes, another rank, or another fixed size on an axis."""
-    if first.dtypes != second.dtypes and not set(map(str, first.dtypes)) & set(map(str, second.dtypes)):
-        return True
-    if first.index_variadic is not None or second.index_variadic is not None:
-        return False
-    words = list(zip(first.dim_str.split(), second.dim_str.split(), strict=False))
-    sizes_differ = any(a.isdigit() and b.isdigit() and a != b for a, b in words)
-    return len(first.dims) != len(second.dims) or sizes_differ
-
-
-def is_pytree_hint(hint: Any) -> bool:
-    """Whether `hint` is a jaxtyping tree such as `PyTree[Float[Array, "..."]]`."""
-    return (
-        isinstance(hint, type) and hasattr(hint, "leaftype") and hasattr(hint, "structure")
-    )  # PyTree would import jax
-
-
 def mismatch(value: Any, hint: Any, path: str = "") -> Mismatch | None:
     """The first leaf of `value` that breaks `hint`, or `None`. Axis names are those of the open jaxtyping scope."""
     if is_array_hint(hint):
         reason = hint.__instancecheck_str__(value)
         return Mismatch(path, hint, value, _plain(reason, hint, value)) if reason else None
+    hint = meaning(hint)
     if hint is Any or hint is inspect.Parameter.empty:
         return None
     if is_pytree_hint(hint):
         return _pytree_mismatch(value, hint, path)
     if hint is None or hint is type(None):
         return None if value is None else Mismatch(path, None, value, "it is not None")
-    origin = typing.get_origin(hint)
-    if origin is typing.Annotated:
-        return mismatch(value, typing.get_args(hint)[0], path)
-    if origin in (typing.Union, types.UnionType):
-        return _union_mismatch(value, hint, path)
-    items = _leaves(value, hint, origin)
-    if items is None:
+    parts = structure(hint)
+    if parts is None:
+        if is_array_hint(hint):
+            return mismatch(value, hint, path)
         if _is_unchecked_protocol(hint) or is_bearable(value, hint):
             return None
         return Mismatch(path, hint, value, f"it is a {type(value).__name__}")
+    if parts.kind == "union":
+        return _union_mismatch(value, hint, parts, path)
+    items = _items(value, parts)
     if isinstance(items, str):
         return Mismatch(path, hint, value, items)
     for step, item, item_hint in items:
@@ -112,50 +53,21 @@ def mismatch(value: Any, hint: Any, path: str = "") -> Mismatch | None:
     return None
 
 
-def quick_match(hint: Any) -> Callable[[Any], bool] | None:
-    """A quick yes for what most signatures consist of: one array, a plain class, a container of plain classes.
-
-    A no says nothing about the reason; ask `mismatch`, which is also the only judge of every other hint (`None`).
-    """
-    if is_array_hint(hint):
-        explain = hint.__instancecheck_str__
-        return lambda value: not explain(value)
-    if _is_plain_class(hint):
-        return lambda value: isinstance(value, hint)
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if not arguments or not all(argument is ... or _is_plain_class(argument) for argument in arguments):
-        return None
-    if origin is tuple and len(arguments) == 2 and arguments[1] is ...:
-        item = arguments[0]
-        return lambda value: isinstance(value, tuple) and all(isinstance(x, item) for x in value)
-    if isinstance(origin, type) and issubclass(origin, Mapping):
-        key, item = arguments
-        return lambda value: (
-            isinstance(value, origin) and all(isinstance(k, key) and isinstance(x, item) for k, x in value.items())
-        )
-    if isinstance(origin, type) and issubclass(origin, (Sequence, set, frozenset)) and origin is not tuple:
-        item = arguments[0]
-        return lambda value: isinstance(value, origin) and all(isinstance(x, item) for x in value)
-    return None
-
-
-def _is_plain_class(hint: Any) -> bool:
-    """A class that holds nothing to look into: no dataclass, no NamedTuple, no protocol."""
-    return type(hint) is type and not dataclasses.is_dataclass(hint) and not hasattr(hint, "_fields")
-
-
 def array_leaves(value: Any, hint: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
     """(path, hint, array) of each array below `value`, in the order in which `mismatch` looks at them."""
+    hint = meaning(hint)
     if is_array_hint(hint):
         if hasattr(value, "shape"):
             yield path, hint, value
         return
-    if typing.get_origin(hint) in (typing.Union, types.UnionType, typing.Annotated):
-        for arm in typing.get_args(hint):
-            if is_array_hint(arm):
-                yield from array_leaves(value, arm, path)
+    parts = structure(hint)
+    if parts is None:
         return
-    items = _leaves(value, hint, typing.get_origin(hint))
+    if parts.kind == "union":
+        for arm in parts.parts:
+            yield from array_leaves(value, arm, path)
+        return
+    items = _items(value, parts)
     for step, item, item_hint in items if isinstance(items, list) else []:
         yield from array_leaves(item, item_hint, path + step)
 
@@ -174,9 +86,9 @@ def _pytree_mismatch(value: Any, hint: Any, path: str) -> Mismatch | None:
     return Mismatch(path, hint, value, f"its structure is not the {hint.structure} of the trees before it")
 
 
-def _union_mismatch(value: Any, hint: Any, path: str) -> Mismatch | None:
+def _union_mismatch(value: Any, hint: Any, parts: Structure, path: str) -> Mismatch | None:
     failures = []
-    for arm in typing.get_args(hint):
+    for arm in parts.parts:
         failure = mismatch(value, arm, path)
         if failure is None:
             return None
@@ -192,38 +104,28 @@ def _is_unchecked_protocol(hint: Any) -> bool:
     return getattr(hint, "_is_protocol", False) and not getattr(hint, "_is_runtime_protocol", False)
 
 
-def _leaves(value: Any, hint: Any, origin: Any) -> list[tuple[str, Any, Any]] | str | None:
-    """(step, item, hint) of each child; a reason if the structure is wrong; `None` if `hint` is no container."""
-    arguments = typing.get_args(hint)
-    if origin is tuple and arguments:
-        if not isinstance(value, tuple):
-            return f"it is a {type(value).__name__}, not a tuple"
-        hints = (arguments[0],) * len(value) if len(arguments) == 2 and arguments[1] is ... else arguments
-        if len(hints) != len(value):
-            return f"it has {len(value)} items, not {len(hints)}"
-        return [(f"[{i}]", item, item_hint) for i, (item, item_hint) in enumerate(zip(value, hints, strict=True))]
-    if isinstance(origin, type) and issubclass(origin, Mapping) and arguments:
-        if not isinstance(value, origin):
-            return f"it is a {type(value).__name__}, not a {origin.__name__}"
-        keys = [("", key, arguments[0]) for key in value]
-        return keys + [(f"[{key!r}]", item, arguments[1]) for key, item in value.items()]
-    if isinstance(origin, type) and issubclass(origin, (Sequence, set, frozenset)) and arguments:
-        if not isinstance(value, origin):
-            return f"it is a {type(value).__name__}, not a {origin.__name__}"
-        return [(f"[{i}]", item, arguments[0]) for i, item in enumerate(value)]
-    if isinstance(hint, type) and (dataclasses.is_dataclass(hint) or hasattr(hint, "_fields")):
-        if not isinstance(value, hint):
-            return f"it is a {type(value).__name__}, not a {hint.__name__}"
-        return [(f".{name}", getattr(value, name), field_hint) for name, field_hint in _field_hints(hint)]
-    return None
-
-
-@functools.cache
-def _field_hints(cls: type) -> tuple[tuple[str, Any], ...]:
-    """The fields of a dataclass or NamedTuple that can hold an array, with resolved hints."""
-    names = [f.name for f in dataclasses.fields(cls)] if dataclasses.is_dataclass(cls) else list(cls._fields)  # type: ignore[attr-defined]
-    hints = typing.get_type_hints(cls, include_extras=True)
-    return tuple((name, hints[name]) for name in names if name in hints)
+def _items(value: Any, parts: Structure) -> list[tuple[str, Any, Any]] | str:
+    """(step, item, hint) of each child of a container; a reason if it is another one."""
+    kind: Any = dict if parts.kind == "keys" else parts.cls
+    if not isinstance(value, kind):
+        return f"it is a {type(value).__name__}, not a {parts.cls.__name__}"
+    if parts.kind == "items":
+        return [(f"[{i}]", item, parts.parts[0]) for i, item in enumerate(value)]
+    if parts.kind == "mapping":
+        key_hint, item_hint = parts.parts
+        keys = [("", key, key_hint) for key in value]
+        return keys + [(f"[{key!r}]", item, item_hint) for key, item in value.items()]
+    if parts.kind == "fields":
+        return [(f".{name}", getattr(value, name), hint) for name, hint in zip(parts.names, parts.parts, strict=True)]
+    if parts.kind == "keys":
+        missing = parts.cls.__required_keys__ - value.keys()
+        if missing:
+            return f"it lacks {', '.join(map(repr, sorted(missing)))}"
+        hints = zip(parts.names, parts.parts, strict=True)
+        return [(f"[{key!r}]", value[key], hint) for key, hint in hints if key in value]
+    if len(value) != len(parts.parts):
+        return f"it has {len(value)} items, not {len(parts.parts)}"
+    return [(f"[{i}]", item, hint) for i, (item, hint) in enumerate(zip(value, parts.parts, strict=True))]
 
 
 def _plain(reason: str, hint: Any, value: Any) -> str:

@@ -16,8 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from contracts.dims import Dim, bound_fields
-from contracts.explain import spell
-from contracts.matching import is_array_hint
+from contracts.hints import is_array_hint, spell
 
 SPEC_MODULES = (
     "contracts.tokenizer",

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from contracts.matching import is_array_hint
+from contracts.hints import is_array_hint
 
 Step = str | int
 """an attribute's name, or an index; of a mapping, the index of its key"""

@@ -95,8 +95,7 @@ def project_classes(package: ModuleType) -> tuple[list[type], list[str]]:
 
 
 def _entry(module: ModuleType, protocol: type, classes: Sequence[type]) -> Entry:
-    from contracts.explain import spell
-    from contracts.matching import is_array_hint
+    from contracts.hints import is_array_hint, spell
 
     written = tuple(_members(protocol))
     words = set(re.findall(r"\w+", " ".join(written)))
