@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from contracts.decoder import DecoderConfig
 from contracts.results import Factor, Row
 from experiments.attention_scaling.programs import Part, core_matmuls, term_flops
-from research.costs import causal_crossover, causal_pairs, forward_flops, full_crossover, full_pairs
+from research.costs import causal_crossover, causal_pairs, forward_flops, full_crossover
 from research.costs.jaxpr import count_flops
 from research.progress import progress
 
@@ -141,8 +141,8 @@ def crossing_rows(found: Sequence[Crossing]) -> list[Row]:
 
 
 def _formula(part: Part, config: DecoderConfig, length: int) -> dict[str, int]:
-    """By term; with all T^2 pairs, which is what the program computes before it masks."""
-    terms = forward_flops(replace(config, n_layers=part.n_layers), length, full_pairs(length)).terms
+    """By term; with all pairs that the program computes before it masks."""
+    terms = forward_flops(replace(config, n_layers=part.n_layers), length, part.pairs(length)).terms
     return {name: terms[name] for name in part.terms}
 
 

@@ -48,6 +48,11 @@ class Findings:
         return [Estimate(1 - ratio.value, 1 - ratio.high, 1 - ratio.low) for ratio in ratios]
 
     @property
+    def gain_of_blocks(self) -> list[Estimate]:
+        """How many times as long the core takes as the same in blocks of queries, at each timed length."""
+        return self.timings.ratio("core", "core in blocks")
+
+    @property
     def dearer(self) -> list[Estimate]:
         """Time of a FLOP of the core over that of a FLOP of the rest, at each timed length."""
         core, rest = self.growth["core"].flops, self.growth["rest"].flops

@@ -14,10 +14,12 @@ from flax import nnx
 
 from contracts.core import contract
 from contracts.decoder import DecoderConfig, Hidden, Positions, Segments
+from research.costs import full_pairs, query_block_pairs
 from research.costs.jaxpr import FlopCount, MatmulTerm
 from research.model import Attention, Decoder
 from research.model.attention import causal_attention
 from research.model.decoder import Block
+from research.model.query_blocks import query_block
 
 PROJECTIONS = ("queries", "keys", "values", "output")
 CORE = ("scores", "weighted_sum")
@@ -37,6 +39,8 @@ class Part:
     """their shapes, in the module's pytree"""
     inputs: Callable[[int], tuple[jax.ShapeDtypeStruct, ...]]
     """the shapes of its inputs at a length"""
+    pairs: Callable[[int], int] = full_pairs
+    """query-key pairs that it computes at a length, masked or not"""
 
 
 class Scoped(nnx.Module):
@@ -48,6 +52,14 @@ class Scoped(nnx.Module):
     def __call__(self, x: jax.Array) -> jax.Array:
         with jax.named_scope(self.name):
             return self.inner(x)
+
+
+class DenseAttention(Attention):
+    """Attention whose core computes all pairs, as the layer does wherever no kernel leaves some out."""
+
+    @contract
+    def __call__(self, x: Hidden, positions: Positions, segments: Segments | None) -> Hidden:
+        return self.out(dense_core(*self.heads(x, positions)).reshape(*x.shape[:2], -1))
 
 
 class ProjectionsOnly(Attention):
@@ -64,8 +76,9 @@ class ProjectionsOnly(Attention):
 def parts(config: DecoderConfig) -> list[Part]:
     """Every part that is counted and timed, smallest first; only shapes, no array is allocated.
 
-    `core` is scores, mask, softmax and weighted sum; `core matmuls` the same without mask and softmax, for the clock;
-    `attention` the mixer with its projections; `rest` a layer without its core; `decoder` all layers and the logits.
+    `core` is scores, mask, softmax and weighted sum over all pairs; `core matmuls` the same without mask and softmax,
+    for the clock; `core in blocks` what the project's decoder does instead, where its rows are long; `attention` the
+    mixer with its projections; `rest` a layer without its core; `decoder` all layers and the logits.
     """
     heads = (config.n_heads, config.n_kv_heads, config.n_kv_heads)
     dtype = jnp.dtype(config.compute_dtype)
@@ -79,7 +92,7 @@ def parts(config: DecoderConfig) -> list[Part]:
     def tokens(length: int) -> tuple[jax.ShapeDtypeStruct, ...]:
         return (jax.ShapeDtypeStruct((1, length), jnp.int32),)
 
-    decoder = nnx.eval_shape(lambda: Decoder(config, rngs=nnx.Rngs(0)))
+    decoder = nnx.eval_shape(lambda: Decoder(config, rngs=nnx.Rngs(0), mixer=DenseAttention))
     rest = nnx.eval_shape(lambda: Block(config, rngs=nnx.Rngs(0), mixer=ProjectionsOnly))
     blocks: Any = decoder.blocks
     for block in (*blocks, rest):
@@ -89,16 +102,27 @@ def parts(config: DecoderConfig) -> list[Part]:
     run_decoder, decoder_weights = _functional(decoder, with_positions=False)
     everything = (*PROJECTIONS, *CORE, FEED_FORWARD, LOGITS)
     return [
-        Part("core", CORE, 1, lambda _, q, k, v: causal_attention(q, k, v), (), qkv),
+        Part("core", CORE, 1, lambda _, q, k, v: dense_core(q, k, v), (), qkv),
         Part("core matmuls", CORE, 1, lambda _, q, k, v: core_matmuls(q, k, v), (), qkv),
+        Part("core in blocks", CORE, 1, lambda _, q, k, v: causal_attention(q, k, v), (), qkv, pairs_in_blocks),
         Part("attention", (*PROJECTIONS, *CORE), 1, run_attention, attention_weights, hidden),
         Part("rest", (*PROJECTIONS, FEED_FORWARD), 1, run_rest, rest_weights, hidden),
         Part("decoder", everything, config.n_layers, run_decoder, decoder_weights, tokens),
     ]
 
 
+def dense_core(queries: jax.Array, keys: jax.Array, values: jax.Array) -> jax.Array:
+    """softmax(Q K^T / sqrt(K)) V of which every pair is computed and the later keys are masked."""
+    return jax.nn.dot_product_attention(queries, keys, values, is_causal=True)
+
+
+def pairs_in_blocks(length: int) -> int:
+    """What `causal_attention` computes on this machine."""
+    return query_block_pairs(length, query_block(length))
+
+
 def core_matmuls(queries: jax.Array, keys: jax.Array, values: jax.Array) -> jax.Array:
-    """(Q K^T) V as `causal_attention` multiplies them, without scale, mask and softmax: what those three add."""
+    """(Q K^T) V as `dense_core` multiplies them, without scale, mask and softmax: what those three add."""
     rows, length, n_heads, head_dim = queries.shape
     grouped = queries.reshape(rows, length, keys.shape[2], -1, head_dim)
     scores = jnp.einsum("btghk,bsgk->bghts", grouped, keys)

@@ -130,11 +130,11 @@ def plan(arguments: AttentionScaling) -> list[str]:
     flops = sum(forward_flops(config, length, full_pairs(length)).total for length in arguments.lengths)
     megabytes = sum(cut.corpus().bytes for cut in slices(arguments.corpus, arguments.reading)) / 1e6
     longest = arguments.counted_lengths[-1]
-    programs = 5 * len(arguments.lengths)
+    programs = 6 * len(arguments.lengths)
     timing = arguments.repeats * 3 * flops / 10e9
     encoding = 2 * megabytes * (1 + len(arguments.tokenizer))
     return [
-        f"FLOPs of 5 programs up to T = {longest:,}, by formula and by trace; nothing is run",
+        f"FLOPs of 6 programs up to T = {longest:,}, by formula and by trace; nothing is run",
         f"{programs} programs compiled and timed {arguments.repeats} times each; about {programs + timing:.0f} s",
         f"{megabytes:.1f} MB as characters, bytes and tokens; about {1 + encoding:.0f} s",
     ]

@@ -66,9 +66,15 @@ def _causes(found: Findings) -> list[str]:
     length = found.lengths[-1]
     useful = causal_pairs(length) / full_pairs(length)
     masked = (
-        f"The program computes all T x T pairs and masks almost half: {useful:.1%} of the core's FLOPs at "
+        f"A dense program computes all T x T pairs and masks almost half: {useful:.1%} of the core's FLOPs at "
         f"T = {length:,} are for pairs that count."
     )
+    in_blocks = found.growth["core in blocks"].flops[-1] / found.growth["core"].flops[-1]
+    if in_blocks < 1:
+        masked += (
+            f" In blocks of queries {in_blocks:.1%} of all pairs are computed, and the dense core takes "
+            f"{interval(found.gain_of_blocks[-1], 1)} times as long."
+        )
     return [masked, *_rates(found), *_fresh_memory(found)]
 
 

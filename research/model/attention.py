@@ -10,6 +10,7 @@ from flax import nnx
 from contracts.core import contract
 from contracts.decoder import DecoderConfig, Hidden, KeysValues, Positions, Queries, Segments
 from research.model.layers import linear, residual_stddev
+from research.model.query_blocks import attend_in_blocks, query_block
 from research.model.rotary import rotate
 
 
@@ -52,10 +53,14 @@ def causal_attention(
     """softmax(Q K^T / sqrt(K)) V over the positions up to a query's own, and of its own segment if given.
 
     The softmax is float32. Without segments nothing but `is_causal` is asked for, which a fused kernel can answer
-    without a mask in memory. This is the one place to put a faster algorithm.
+    without a mask in memory; a longer row on a CPU is computed in blocks. This is the one place to put a faster
+    algorithm.
     """
     dtype = queries.dtype
     if dtype == jnp.float16:  # the kernel asks for float16 products summed in float32, which a CPU does not have
         queries, keys, values = (x.astype(jnp.float32) for x in (queries, keys, values))
+    block = query_block(queries.shape[1])
+    if block < queries.shape[1]:
+        return attend_in_blocks(queries, keys, values, segments, block).astype(dtype)
     same_segment = None if segments is None else segments[:, None, :, None] == segments[:, None, None, :]
     return jax.nn.dot_product_attention(queries, keys, values, mask=same_segment, is_causal=True).astype(dtype)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from contracts.decoder import DecoderConfig
 from experiments.attention_scaling.counting import Counted, count_parts, crossings, first_crossing, flops_rows
 from experiments.attention_scaling.programs import Part, core_matmuls, parts
-from research.costs import causal_crossover
+from research.costs import causal_crossover, causal_pairs, full_pairs
 from research.costs.jaxpr import count_flops
 
 TINY = DecoderConfig(vocab_size=11, d_model=6, n_layers=3, n_heads=4, n_kv_heads=2, head_dim=2, d_ff=5)
@@ -58,7 +58,7 @@ def test_every_term_of_a_tiny_decoder_is_the_product_counted_by_hand():
 @given(config=configs(), length=st.integers(1, 40))
 def test_formula_and_trace_agree_in_every_term_of_every_part(config: DecoderConfig, length: int):
     counted = count_parts(parts(config), config, [length])  # a difference raises
-    whole, layer = counted[-1], {**counted[2].traced, **counted[3].traced}
+    whole, layer = counted[-1], {**counted[3].traced, **counted[4].traced}
     assert {name: config.n_layers * flops for name, flops in layer.items()} == {
         name: flops for name, flops in whole.traced.items() if name != "logits"
     }
@@ -72,7 +72,7 @@ def test_witnesses_that_differ_in_a_term_are_refused():
 def test_every_term_has_a_row_of_each_witness():
     rows = flops_rows(count_parts(parts(TINY), TINY, [4, 8]))
     pairs = {(row.factors["part"], row.factors["length"], row.factors["term"]) for row in rows}
-    assert len(rows) == 2 * len(pairs) == 2 * 2 * (2 + 2 + 6 + 5 + 8)
+    assert len(rows) == 2 * len(pairs) == 2 * 2 * (2 + 2 + 2 + 6 + 5 + 8)
 
 
 @pytest.mark.parametrize("width", [8, 24])
@@ -146,3 +146,12 @@ def test_the_rest_of_a_layer_needs_every_weight_so_that_the_compiler_can_drop_no
     gradients = jax.jit(jax.grad(lambda weights: jnp.sum(run(weights, x) ** 2)))(weights)
     shapes = sorted(leaf.shape for leaf in jax.tree.leaves(gradients) if jnp.all(jnp.any(leaf != 0, axis=0)))
     assert shapes == sorted([(6,), (6,), (6, 8), (6, 4), (6, 4), (8, 6), (6, 5), (6, 5), (5, 6)])
+
+
+@pytest.mark.parametrize("length", [130, 600])
+def test_the_core_in_blocks_computes_the_pairs_of_its_blocks_and_gives_the_same_numbers(length: int):
+    dense, blocks = part_of(TINY, "core"), part_of(TINY, "core in blocks")
+    counted = {count.part: count for count in count_parts([dense, blocks], TINY, [length])}
+    assert causal_pairs(length) < counted["core in blocks"].flops / (4 * 4 * 2) < full_pairs(length)
+    heads = [jnp.float32(np.random.default_rng(i).normal(size=x.shape)) for i, x in enumerate(dense.inputs(length))]
+    np.testing.assert_allclose(blocks.run((), *heads), dense.run((), *heads), atol=1e-5)

@@ -133,7 +133,7 @@ def test_a_file_of_dollars_and_no_utf8_is_drawn_and_written(tmp_path: Path):
 def test_a_plan_tells_lengths_programs_and_seconds():
     lines = "\n".join(plan(for_study((), ())))
     assert "131,072" in lines
-    assert "30 programs" in lines
+    assert "36 programs" in lines
 
 
 def test_help_needs_no_jax():
