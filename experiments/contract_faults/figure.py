@@ -54,7 +54,7 @@ def _ladder(axes: Any, chosen: Sequence[Fault], title: str, sentence: str) -> No
 
 
 def _by_class(axes: Any, chosen: Sequence[Fault]) -> None:
-    say(axes, "Caught in each class", "Ring: stock tools. Dot: ours. Band: from JAX alone to all rungs.")
+    say(axes, "Caught in each class", "Ring: stock tools. Dot: ours. Band: JAX to all rungs.")
     groups = classes(chosen)
     for place, members in enumerate(groups.values()):
         jax, stock, ours, laws = (1 - silent(members, r) / len(members) for r in ("jax", "stock", "ours", "laws"))

@@ -6,11 +6,13 @@ import importlib
 import inspect
 import sys
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from types import FrameType
 from typing import Any, NamedTuple
 
+from contracts.hints import array_hints
 from experiments.contract_faults.damage import Leaf, leaves
 from experiments.contract_faults.regimes import MODULES, source_of
 from experiments.contract_faults.rewrites import rewrites
@@ -23,10 +25,11 @@ class Mutant(NamedTuple):
     module: str
     qualname: str
     line: int
+    column: int
     fault: str
     """the class of the fault"""
     what: str
-    """the change, in a line"""
+    """the change, in a line; no two faults at one place say the same"""
     inside: bool
     """an expression of the function; otherwise an array on its way into or out of it"""
     definition: ast.FunctionDef | None
@@ -39,8 +42,18 @@ class Mutant(NamedTuple):
 
     @property
     def place(self) -> str:
-        """`attention.py:43 Attention.heads`"""
-        return f"{self.module.rsplit('.', 1)[-1]}.py:{self.line} {self.qualname}"
+        """`attention.py:43:15 Attention.heads`, with the column as editors count it."""
+        return f"{self.module.rsplit('.', 1)[-1]}.py:{self.line}:{self.column} {self.qualname}"
+
+    @property
+    def name(self) -> tuple[str, str, str]:
+        """What tells it from all others of its program."""
+        return self.place, self.fault, self.what
+
+    @property
+    def crosses_no_array(self) -> bool:
+        """Whether the function neither takes nor returns an array, so that no contract stands there."""
+        return not any(any(array_hints(hint)) for hint in hints_of(self.module, self.qualname).values())
 
     @property
     def builds_a_model(self) -> bool:
@@ -83,11 +96,21 @@ def mutants(program: str, modules: tuple[str, ...], ran: Lines) -> list[Mutant]:
                 for node, fault, what, replacement in _faults(module, qualname, statement):
                     changed = _replaced(definition, node, replacement)
                     if ast.dump(changed) != original:
-                        line = getattr(node, "lineno", statement.lineno)
+                        at: Any = node if hasattr(node, "lineno") else statement
                         inside = not isinstance(replacement, ast.Call) or _called(replacement) != "damaged"
-                        mutant = Mutant(program, module, qualname, line, fault, what, inside, changed)
+                        place = (program, module, qualname, at.lineno, at.col_offset + 1)
+                        mutant = Mutant(*place, fault, what, inside, changed)
                         found.setdefault(f"{module} {ast.dump(changed)}", mutant)
-    return list(found.values())
+    return list(_told_apart(found.values()))
+
+
+def _told_apart(found: Iterable[Mutant]) -> Iterator[Mutant]:
+    """With a number where a change, cut to one line, reads as another at the same place does."""
+    told = Counter[tuple[str, str, str]]()
+    for mutant in found:
+        told[mutant.name] += 1
+        number = told[mutant.name]
+        yield mutant if number == 1 else mutant._replace(what=f"{mutant.what} ({number})")
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:

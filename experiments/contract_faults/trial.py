@@ -53,6 +53,11 @@ class Outcome(NamedTuple):
     ahead: Catch
     """by `contracts check`: traced with distinct sizes, and for every B and T"""
 
+    @property
+    def verdicts(self) -> tuple[Verdict, Verdict]:
+        """At equal and at distinct sizes."""
+        return self.equal, self.distinct
+
     def at(self, sizes: str) -> Verdict:
         """The verdict at the sizes of that name."""
         return self.equal if sizes == EQUAL.name else self.distinct

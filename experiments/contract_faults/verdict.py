@@ -16,6 +16,7 @@ from experiments.contract_faults.ladder import (
     sleeping,
 )
 from experiments.contract_faults.runs import Trial
+from experiments.contract_faults.trial import Verdict
 
 _PLACES = {EQUAL: "in code at equal sizes", DISTINCT: "in code at distinct sizes", HANDED: "in what is handed over"}
 
@@ -74,7 +75,13 @@ def _ladder(chosen: Sequence[Fault]) -> str:
 
 def highlights(found: Mapping[str, Sequence[Fault]], trials: Sequence[Trial]) -> list[str]:
     """What a reader should take home."""
-    return [_of_sizes(found, trials), _of_places(found), _of_words(found), _of_data(found[HANDED])]
+    return [
+        _of_sizes(found, trials),
+        _of_places(found),
+        _of_words(found),
+        _of_stock_alone(trials),
+        _of_data(found[HANDED]),
+    ]
 
 
 def _of_sizes(found: Mapping[str, Sequence[Fault]], trials: Sequence[Trial]) -> str:
@@ -103,6 +110,24 @@ def _of_words(found: Mapping[str, Sequence[Fault]]) -> str:
         f"At {ours} of {len(found[EQUAL])} faults at equal sizes ours speaks before JAX stumbles, and names argument "
         f"and dims; {RUNGS['stock']} at {stock}."
     )
+
+
+def _of_stock_alone(trials: Sequence[Trial]) -> str:
+    """What the stock tools refuse and ours does not, and where that stands."""
+    missed = [trial.mutant for trial in trials if any(map(_is_refused_by_stock_alone, trial.outcome.verdicts))]
+    if not missed:
+        return f"Every fault in code that {RUNGS['stock']} refuses is refused by ours."
+    names = ", ".join(sorted({mutant.qualname for mutant in missed}))
+    outside = sum(mutant.crosses_no_array for mutant in missed)
+    return (
+        f"{len(missed)} faults are refused by {RUNGS['stock']} and pass ours, in {names}; {outside} of them in "
+        "functions that neither take nor return an array, where no contract of ours stands and the stock hook checks "
+        "plain types, as a type checker does before anything runs."
+    )
+
+
+def _is_refused_by_stock_alone(verdict: Verdict) -> bool:
+    return verdict.is_fault and bool(verdict.stock) and not verdict.ours
 
 
 def _of_data(handed: Sequence[Fault]) -> str:

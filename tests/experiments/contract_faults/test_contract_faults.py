@@ -4,17 +4,20 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from contracts import core
 from contracts.errors import InputError
 from experiments.contract_faults import QUESTION, ContractFaults, ladder, measure, plan, verdict
-from experiments.contract_faults.handmade import Case
+from experiments.contract_faults.figure import draw
+from experiments.contract_faults.handmade import Case, cases
 from experiments.contract_faults.ladder import Fault
 from experiments.contract_faults.mutants import Mutant
 from experiments.contract_faults.runs import CaseTrial, Trial, try_all
 from experiments.contract_faults.trial import Catch, Effect, Outcome, Verdict
+from experiments.figures import save
 from experiments.recording import recording
 
 ROOT = Path(__file__).parents[3]
@@ -28,7 +31,7 @@ def trial(
     ahead: Catch = "",
     law: str = "",
 ) -> Trial:
-    mutant = Mutant("decoder", "research.model.rotary", "rotate", 22, "axes swapped", "x -> y", True, None)
+    mutant = Mutant("decoder", "research.model.rotary", "rotate", 22, 5, "axes swapped", "x -> y", True, None)
     verdict = Verdict(effect, stock, ours, boundary or ours)
     return Trial(mutant, Outcome(verdict, verdict, ahead or verdict.with_boundary), law, "")
 
@@ -62,7 +65,7 @@ def test_a_false_alarm_is_named_by_place_and_setting():
         ladder.false_alarms([trial(effect="same"), trial(effect="odd", ours="contract"), trial(ours="contract")]) == []
     )
     (equal, distinct, ahead) = ladder.false_alarms([trial(effect="same", ours="contract")])
-    assert equal == "rotary.py:22 rotate: x -> y (equal)"
+    assert equal == "rotary.py:22:5 rotate: x -> y (equal)"
     assert distinct.endswith("(distinct)")
     assert ahead.endswith("(any B and T)")
 
@@ -95,6 +98,43 @@ def test_the_verdict_names_the_classes_in_which_ours_lets_more_pass():
     assert "Ours does not beat the stock tools" in verdict.verdict(worse, ladder.alarms(trials))
     worse = ladder.faults([trial(stock="contract")], [])
     assert "lets more pass in axes swapped (equal: 1 against 0)" in verdict.verdict(worse, ladder.alarms(trials))
+
+
+def test_a_fault_that_the_stock_tools_alone_refuse_is_told_with_its_function():
+    caught = trial(stock="contract", ours="contract")
+    assert "Every fault in code" in verdict._of_stock_alone([caught])
+    missed = trial(stock="contract")
+    outside = missed._replace(mutant=missed.mutant._replace(module="research.model.layers", qualname="residual_stddev"))
+    said = verdict._of_stock_alone([caught, missed, outside])
+    assert said.startswith(
+        "2 faults are refused by jaxtyping + beartype and pass ours, in residual_stddev, rotate; 1 of"
+    )
+
+
+def test_no_two_rows_say_the_same_thing():
+    mutant = trial().mutant
+    trials = [trial()._replace(mutant=mutant._replace(column=column)) for column in (5, 20)]
+    handed = [CaseTrial(case, Verdict("wrong", "", "", "")) for case in cases()]
+    rows = ladder.mutant_rows(trials, handed)
+    assert len({row.to_json() for row in rows}) == len(rows) > len(trials)
+
+
+@pytest.mark.parametrize("panel", range(3))
+def test_nothing_that_the_figure_says_is_cut_off(tmp_path: Path, panel: int, monkeypatch: pytest.MonkeyPatch):
+    inside: list[bool] = []
+
+    def look(figure: Any, folder: Path) -> list[str]:
+        figure.draw_without_rendering()
+        axes = figure.axes[panel]
+        boxes = [text.get_window_extent() for text in (*axes.texts, *axes.get_yticklabels(), axes.title)]
+        inside.extend(box.x0 >= 0 and box.x1 <= figure.bbox.x1 for box in boxes)
+        return save(figure, folder)
+
+    monkeypatch.setattr("experiments.contract_faults.figure.save", look)
+    handed = [CaseTrial(Case("batch", "x", lambda copies: (lambda: None, ())), Verdict("wrong", "", "", ""))]
+    draw(tmp_path, ladder.faults([trial(), trial(ours="contract")], handed))
+    assert inside
+    assert all(inside)
 
 
 @pytest.mark.parametrize(("settings", "option"), [({"every": 0}, "--every"), ({"processes": -1}, "--processes")])

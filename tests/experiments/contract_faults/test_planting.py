@@ -9,7 +9,8 @@ import pytest
 from jaxtyping import Array, Float, Int32
 
 from experiments.contract_faults.damage import DAMAGES, OF_LEAVES, damaged, leaves
-from experiments.contract_faults.mutants import Mutant, lines_run_by, mutants
+from experiments.contract_faults.mutants import Mutant, _told_apart, lines_run_by, mutants
+from experiments.contract_faults.programs import PROGRAMS
 from experiments.contract_faults.regimes import Copies, Regime, copies_by_regime, source_of
 from experiments.contract_faults.rewrites import rewrites
 
@@ -137,6 +138,30 @@ def test_faults_are_planted_on_lines_that_run_each_once():
     original = ast.dump(definition_of(ROTARY, "rotate"))
     assert all(mutant.definition and ast.dump(mutant.definition) != original for mutant in found)
     assert not rotary_mutants(frozenset())
+
+
+def test_no_two_faults_of_a_program_have_the_same_name():
+    for program in PROGRAMS:
+        ran = {source_of(module)[0]: frozenset(range(1, 1000)) for module in program.modules}
+        names = [mutant.name for mutant in mutants(program.name, program.modules, ran)]
+        assert len(set(names)) == len(names) > 100
+
+
+def test_two_calls_on_one_line_are_told_apart_by_column():
+    found = [m for m in rotary_mutants(frozenset(range(1, 100))) if m.what == "jnp.float32 -> jnp.int32"]
+    assert len({mutant.line for mutant in found}) < len({mutant.place for mutant in found})
+
+
+def test_changes_that_read_alike_are_numbered():
+    (first, *_) = rotary_mutants(frozenset(range(1, 100)))
+    told = [mutant.what for mutant in _told_apart([first, first, first])]
+    assert told == [first.what, f"{first.what} (2)", f"{first.what} (3)"]
+
+
+def test_a_function_without_arrays_is_known():
+    without = Mutant("decoder", "research.model.layers", "residual_stddev", 1, 1, "", "", True, None)
+    assert without.crosses_no_array
+    assert not without._replace(module=ROTARY, qualname="rotate").crosses_no_array
 
 
 def test_what_only_a_checker_calls_is_no_place_for_a_fault():

@@ -30,7 +30,7 @@ def mutant(program: str, module: str, qualname: str, before: str, after: str) ->
     assert source.count(before) == 1, f"{before} in {source}"
     (changed,) = ast.parse(source.replace(before, after)).body
     assert isinstance(changed, ast.FunctionDef)
-    return Mutant(program, module, qualname, definition.lineno, "", after, True, changed)
+    return Mutant(program, module, qualname, definition.lineno, 1, "", after, True, changed)
 
 
 def verdicts(bench: Bench, planted: Mutant) -> tuple[Verdict, Verdict]:
@@ -149,11 +149,11 @@ def test_a_cache_read_wrongly_breaks_the_law_of_the_cache(bench: MakeBench):
 
 
 def test_a_right_decoder_and_a_right_cache_break_no_law(bench: MakeBench):
-    for name, module, qualname in (
-        ("decoder", ATTENTION, "causal_attention"),
-        ("cache", "experiments.contract_faults.subjects.cached_decoding", "attend"),
+    for name, module, qualname, end in (
+        ("decoder", ATTENTION, "causal_attention", "return jax.nn."),
+        ("cache", "experiments.contract_faults.subjects.cached_decoding", "attend", "return jnp."),
     ):
-        unchanged = mutant(name, module, qualname, "return ", "return 1 * ")
+        unchanged = mutant(name, module, qualname, end, end.replace("return", "return 1 *"))
         assert broken_law(bench(name), unchanged, EQUAL) == ""
 
 
