@@ -127,12 +127,14 @@ def test_nothing_that_the_figure_says_is_cut_off(tmp_path: Path, panel: int, mon
         figure.draw_without_rendering()
         axes = figure.axes[panel]
         boxes = [text.get_window_extent() for text in (*axes.texts, *axes.get_yticklabels(), axes.title)]
-        inside.extend(box.x0 >= 0 and box.x1 <= figure.bbox.x1 for box in boxes)
+        inside.extend(box.x0 >= 2 and box.x1 <= figure.bbox.x1 - 2 for box in boxes)
         return save(figure, folder)
 
     monkeypatch.setattr("experiments.contract_faults.figure.save", look)
     handed = [CaseTrial(Case("batch", "x", lambda copies: (lambda: None, ())), Verdict("wrong", "", "", ""))]
-    draw(tmp_path, ladder.faults([trial(), trial(ours="contract")], handed))
+    widest = trial()._replace(mutant=trial().mutant._replace(fault="neighbouring config field"))
+    trials = [widest] * 40
+    draw(tmp_path, ladder.faults(trials, handed))
     assert inside
     assert all(inside)
 
