@@ -16,6 +16,8 @@ class Progress:
     def __init__(self, what: str, total: float | None, unit: str) -> None:
         self.what, self.total, self.unit = what, total, unit
         self.done = 0.0
+        self.note = ""
+        """what the work has come to, shown beside the bar"""
         self._begun = self._line_at = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
@@ -37,7 +39,8 @@ class Progress:
         rate = self.done / seconds if seconds else 0.0
         share = f" of {self.total:,.0f}" if self.total else ""
         left = f", about {(self.total - self.done) / rate:,.0f} s left" if self.total and rate else ""
-        return f"{self.what}: {self.done:,.0f}{share} {self.unit} ({rate:,.0f} {self.unit}/s{left})"
+        note = f": {self.note}" if self.note else ""
+        return f"{self.what}: {self.done:,.0f}{share} {self.unit} ({rate:,.0f} {self.unit}/s{left}){note}"
 
     def _draw(self) -> None:
         if self._bar is None:
@@ -51,12 +54,13 @@ class Progress:
                 MofNCompleteColumn(),
                 TextColumn(self.unit),
                 TimeRemainingColumn(),
+                TextColumn("{task.fields[note]}"),
                 console=Console(stderr=True),
                 transient=True,
             )
             self._bar.start()
-            self._task = self._bar.add_task(self.what, total=self.total)
-        self._bar.update(self._task, completed=self.done)
+            self._task = self._bar.add_task(self.what, total=self.total, note="")
+        self._bar.update(self._task, completed=self.done, note=self.note)
 
     def close(self) -> None:
         """Remove the bar; the terminal is as before."""
