@@ -3,11 +3,11 @@
 A batch is a pure function of the step, so that training goes on from any state as if it had never stopped.
 """
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
@@ -21,11 +21,7 @@ from research.model.tokens import check_tokens
 from research.stream import Rows
 from research.train.config import TrainConfig
 from research.train.mesh import data_mesh, everywhere, require_divisible, shardings, split_rows
-from research.train.optimizer import adamw
-from research.train.step import Metrics, TrainState, make_dispatch, make_train_step
-
-MakeDecoder = Callable[..., Any]
-"""`make(config, rngs=rngs)`: a `LanguageModel` that is an `nnx.Module`, such as `Decoder`"""
+from research.train.step import MakeDecoder, Metrics, TrainState, first_state, make_dispatch, make_train_step
 
 
 class Dispatched(NamedTuple):
@@ -43,6 +39,14 @@ class StepFailed(InputError):
     def __init__(self, step: int, problem: str, hint: str) -> None:
         super().__init__(f"step {step}", expected="a finite loss and finite gradients", got=problem, hint=hint)
         self.step = step
+
+    def of_run(self, folder: str | os.PathLike[str]) -> "StepFailed":
+        """The same, saying how the step is replayed."""
+        replay = f"bytebound train --resume {os.fspath(folder)} --debug-step {self.step}"
+        return StepFailed(self.step, str(self.got), f"the checkpoint before it is kept; look into it with: {replay}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return StepFailed, (self.step, self.got, self.hint)
 
 
 class Training:
@@ -66,7 +70,7 @@ class Training:
         require_divisible(config.batch_size // config.accumulate, self.mesh)
         self.rows = Rows(stream, tokenizer, config.policy, config.batch_size, config.length)
         self.graph = nnx.split(nnx.eval_shape(lambda: make(config.decoder, rngs=nnx.Rngs(0))))[0]
-        self.abstract_state = jax.eval_shape(self._first_state)
+        self.abstract_state = jax.eval_shape(lambda: first_state(config, make))
         self.shardings = shardings(self.abstract_state, self.mesh)
         step = make_train_step(config, self.graph, tokenizer.token_byte_lengths)
         self._dispatch = make_dispatch(step, out_shardings=(self.shardings, everywhere(self.mesh)))
@@ -76,12 +80,22 @@ class Training:
     def state(self) -> TrainState:
         """The state as it is; the first one, if nothing was restored."""
         if self._state is None:
-            self._state = jax.jit(self._first_state, out_shardings=self.shardings)()
+            first = jax.jit(lambda: first_state(self.config, self.make), out_shardings=self.shardings)
+            self._state = first()
         return self._state
 
     @state.setter
     def state(self, state: TrainState) -> None:
         self._state = state
+
+    @property
+    def placed_state(self) -> TrainState:
+        """Shapes, dtypes and places of the state, without its values: what a checkpoint is loaded into."""
+        return jax.tree.map(
+            lambda array, sharding: jax.ShapeDtypeStruct(array.shape, array.dtype, sharding=sharding),
+            self.abstract_state,
+            self.shardings,
+        )
 
     @property
     def decoder(self) -> LanguageModel:
@@ -115,10 +129,6 @@ class Training:
         for name in ("tokens", "targets"):
             check_tokens(getattr(stacked, name), self.config.decoder, f"{name} of steps {first} to {stop - 1}")
         return split_rows(stacked, self.mesh)
-
-    def _first_state(self) -> TrainState:
-        params = nnx.split(self.make(self.config.decoder, rngs=nnx.Rngs(self.config.seed)))[1]
-        return TrainState(params, adamw(self.config).init(params), jnp.int32(0))
 
 
 def require_vocabulary(config: TrainConfig, tokenizer: Tokenizer) -> None:

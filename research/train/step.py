@@ -48,7 +48,15 @@ class Metrics(NamedTuple):
     tokens_in_range: Bool[Array, ""]
 
 
+MakeDecoder = Callable[..., Any]
+"""`make(config, rngs=rngs)`: a `LanguageModel` that is an `nnx.Module`, such as `research.model.Decoder`"""
 Step = Callable[[TrainState, Batch], tuple[TrainState, Metrics]]
+
+
+def first_state(config: TrainConfig, make: MakeDecoder) -> TrainState:
+    """What training begins with: parameters from the config's seed, and an optimizer that has seen nothing."""
+    params = nnx.split(make(config.decoder, rngs=nnx.Rngs(config.seed)))[1]
+    return TrainState(params, adamw(config).init(params), jnp.int32(0))
 
 
 def make_train_step(config: TrainConfig, graph: nnx.GraphDef, token_bytes: ByteLengths) -> Step:

@@ -11,8 +11,8 @@ from contracts.tokenizer import Tokenizer
 from research.model import Decoder
 from research.progress import progress
 from research.train.config import TrainConfig
-from research.train.loop import MakeDecoder, Training
-from research.train.step import Metrics, TrainState
+from research.train.loop import Training
+from research.train.step import MakeDecoder, Metrics, TrainState
 
 
 class Fitted(NamedTuple):
