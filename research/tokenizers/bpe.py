@@ -1,13 +1,15 @@
 """The byte-level BPE: learned from text or counts, or made from merges that are already known."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from contracts.errors import InputError
 from contracts.tokenizer import Boundary, StopReason, TieBreak
+from research.text.documents import read_documents, source_files
 from research.tokenizers import engine, interop, interop_tiktoken, store
 from research.tokenizers.boundaries import checked_boundary
 from research.tokenizers.external import Roles
@@ -17,6 +19,9 @@ from research.tokenizers.text import utf8
 from research.tokenizers.tokenizer import ByteLevelTokenizer
 from research.tokenizers.train import Pair, count_pretokens, learn_merges
 from research.tokenizers.vocabulary import Training, Vocabulary, checked_merges
+
+if TYPE_CHECKING:
+    from research.tokenizers.kernels.count import WordCounts
 
 
 class BPETokenizer(ByteLevelTokenizer):
@@ -39,11 +44,13 @@ class BPETokenizer(ByteLevelTokenizer):
         min_count: int = 2,
         tie_break: TieBreak = "smallest-ids",
         boundary: Boundary = "shared",
+        executor: Executor | None = None,
     ) -> "BPETokenizer":
         """Learn up to `vocab_size` text tokens from any iterable of texts.
 
         The size is an upper bound: training stops when no pair of neighbours occurs `min_count` times, and
-        `stop_reason` tells which it was. The result depends on the texts alone, not on their order.
+        `stop_reason` tells which it was. The result depends on the texts alone, not on their order, nor on who counts:
+        the workers of any `executor` (threads, processes, a cluster), or without one the threads of this process.
 
         Raises `InputError` for bad settings, a text that is not Unicode, and documents without any text.
         """
@@ -51,13 +58,46 @@ class BPETokenizer(ByteLevelTokenizer):
         pieces = pretokenizer(pattern)
         documents, size = engine.measured(documents)
         if engine.engine_for(size):
-            words = engine.count_pretokens(documents, pieces)
-            _require_text(bool(words.counts[1:].any()))
-            merges = engine.learn_merges(words, vocab_size - 256, min_count, tie_break)
+            words = engine.count_pretokens(documents, pieces, executor)
+            merges = _learn_counted(words, vocab_size, min_count, tie_break)
         else:
             counts = _checked_counts(count_pretokens(documents, pieces.split))
             merges = learn_merges(counts, vocab_size - 256, min_count, tie_break)
         return cls._trained(merges, vocab_size, pieces, boundary)
+
+    @classmethod
+    def train_files(
+        cls,
+        paths: Sequence[str | Path],
+        vocab_size: int,
+        pattern: str = "words",
+        min_count: int = 2,
+        tie_break: TieBreak = "smallest-ids",
+        boundary: Boundary = "shared",
+        *,
+        separator: str | None = None,
+        field: str = "text",
+        executor: Executor | None = None,
+        counts_file: str | Path | None = None,
+    ) -> "BPETokenizer":
+        """What `train` learns from the documents of `read_documents(*paths, separator=separator, field=field)`.
+
+        A file may be larger than memory: it is read in parts of some megabytes, if its pattern is a named one but
+        `none`; else a document has to fit. Workers of an `executor` read plain files themselves, by the same paths.
+
+        With a `counts_file` the counts are saved there every ten seconds, and the same call goes on from them, even
+        after a kill; remove the file when the tokenizer is saved.
+
+        Raises `InputError` as `train` and `read_documents` do, and for a `counts_file` with anything else in it.
+        """
+        _check_settings(vocab_size, min_count, tie_break, boundary)
+        pieces = pretokenizer(pattern)
+        size = sum(file.stat().st_size for path in paths for file in source_files(path))
+        if not engine.engine_for(size):
+            documents = (document.text for document in read_documents(*paths, separator=separator, field=field))
+            return cls.train(documents, vocab_size, pattern, min_count, tie_break, boundary)
+        words = engine.count_files(paths, pieces, separator, field, executor, counts_file)
+        return cls._trained(_learn_counted(words, vocab_size, min_count, tie_break), vocab_size, pieces, boundary)
 
     @classmethod
     def train_counts(
@@ -128,6 +168,13 @@ class BPETokenizer(ByteLevelTokenizer):
         Raises `InputError` for a token that no merge reaches, and what else `interop_tiktoken.from_tiktoken` lists.
         """
         return cls.of(*interop_tiktoken.from_tiktoken(source, pattern, boundary, roles))
+
+
+def _learn_counted(
+    words: "WordCounts", vocab_size: int, min_count: int, tie_break: TieBreak
+) -> Sequence[Pair] | np.ndarray:
+    _require_text(bool(words.counts[1:].any()))
+    return engine.learn_merges(words, vocab_size - 256, min_count, tie_break)
 
 
 def _check_settings(vocab_size: Any, min_count: Any, tie_break: Any, boundary: Any) -> None:

@@ -5,15 +5,18 @@ Results are the same on either side. `BYTEBOUND_ENGINE=numba` or `python` decide
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from jaxtyping import Int64
 
 from contracts.errors import InputError
-from contracts.tokenizer import Merges, TieBreak
-from research.progress import progress
+from contracts.tokenizer import Merges, TieBreak, TokenIds
 from research.tokenizers import train
 from research.tokenizers.pretokenize import Pretokenizer
 from research.tokenizers.text import utf8
@@ -73,20 +76,30 @@ def measured(documents: Iterable[str]) -> tuple[Iterable[str], int]:
     return chain(first, rest), size
 
 
-def count_pretokens(documents: Iterable[str], pretokenizer: Pretokenizer) -> "WordCounts":
-    """What `train.count_pretokens` counts; raises as it does."""
-    from research.tokenizers.kernels.count import WordCounter
+def count_pretokens(
+    documents: Iterable[str], pretokenizer: Pretokenizer, executor: Executor | None = None
+) -> "WordCounts":
+    """What `train.count_pretokens` counts, by the workers of `executor` or the threads of this process."""
+    from research.tokenizers import counting, parts
 
-    counter = WordCounter()
-    with progress("counting pre-tokens", unit="characters") as bar:
-        counter.add(_as_arrays(documents, bar.advance), pretokenizer)
-    return counter.result()
+    return counting.count(parts.parts_of_documents(documents), pretokenizer, executor)
 
 
-def _as_arrays(documents: Iterable[str], advance: Callable[[float], None]) -> Iterator[np.ndarray]:
-    for index, document in enumerate(documents):
-        yield np.frombuffer(utf8(document, what=f"document {index}"), np.uint8)
-        advance(len(document))
+def count_files(
+    paths: Sequence[str | Path],
+    pretokenizer: Pretokenizer,
+    separator: str | None = None,
+    field: str = "text",
+    executor: Executor | None = None,
+    counts_file: str | Path | None = None,
+) -> "WordCounts":
+    """The same of the documents in files, which may be larger than memory; `counts_file` as in `train_files`."""
+    from research.tokenizers import counting, parts
+
+    reading = {"separator": separator, "field": field}
+    found = parts.parts_of_files(paths, pretokenizer, separator, field)
+    saved = counting.Saved.of(counts_file, paths, pretokenizer, **reading) if counts_file else None
+    return counting.count(found, pretokenizer, executor, parts.plain_size(paths), saved)
 
 
 def learn_merges(
@@ -111,6 +124,18 @@ def encoder(merges: Merges, pretokenizer: Pretokenizer) -> "Encoder":
     from research.tokenizers.kernels.encoder import Encoder
 
     return Encoder(merges, pretokenizer)
+
+
+def encode_on_threads(
+    texts: Sequence[np.ndarray],
+    pretokenizer: Pretokenizer,
+    threads: int,
+    encoder: "Callable[[], AbstractContextManager[Encoder]]",
+) -> tuple[TokenIds, Int64[np.ndarray, "texts+1"]]:
+    """What one encoder makes of `texts`, by several that `encoder` lends."""
+    from research.tokenizers.kernels.shares import encode_on_threads
+
+    return encode_on_threads(texts, pretokenizer, threads, encoder)
 
 
 def spelling(merges: Merges) -> "Spelling":

@@ -1,4 +1,4 @@
-"""Ids as they enter from outside: any integers in range become int32; all else is refused, with its position."""
+"""Integers as they enter from outside: ids in range become int32; all else is refused, ids with their position."""
 
 from typing import Any
 
@@ -28,6 +28,13 @@ def checked_id(value: Any, below: int, position: int = 0) -> int:
     if not 0 <= value < below:
         raise _out_of_range(value, below, position)
     return int(value)
+
+
+def checked_threads(threads: Any) -> int:
+    """`threads` as an int of at least 1. Raises `InputError` for anything else."""
+    if not is_integer(threads) or threads < 1:
+        raise InputError("threads", expected="an integer of at least 1", got=repr(threads))
+    return int(threads)
 
 
 def is_integer(value: Any) -> bool:

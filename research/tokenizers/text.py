@@ -1,11 +1,14 @@
 """Text as it enters from outside: Unicode without lone surrogates, or valid UTF-8, refused with the position if not."""
 
+import codecs
 from mmap import mmap
 from typing import Any
 
 import numpy as np
 
 from contracts.errors import InputError
+
+_PIECE = 1 << 18
 
 BytesLike = bytes | bytearray | memoryview | mmap | np.ndarray
 
@@ -26,16 +29,22 @@ def utf8(text: Any, what: str = "text") -> bytes:
         ) from None
 
 
-def text_and_utf8(text: Any, what: str) -> tuple[str, bytes]:
-    """A str or UTF-8 as both. Raises `InputError` for what is neither."""
+def valid_utf8(text: Any, what: str) -> bytes:
+    """A str, or bytes of UTF-8, as bytes. Raises `InputError` for what is neither."""
     if isinstance(text, str):
-        return text, utf8(text, what)
+        return utf8(text, what)
     data = raw_bytes(text, what)
-    return strict_text(data, what), data
+    require_utf8(data, what)
+    return data
 
 
 def raw_bytes(data: Any, what: str = "data") -> bytes:
-    """The bytes of anything that holds unsigned bytes in a row. Raises `InputError` for anything else."""
+    """The bytes of anything that holds unsigned bytes in a row: a copy of what could change under our hands.
+
+    Raises `InputError` for anything else.
+    """
+    if type(data) is bytes:
+        return data
     try:
         view = memoryview(data)
     except TypeError:
@@ -47,15 +56,27 @@ def raw_bytes(data: Any, what: str = "data") -> bytes:
     return view.tobytes()
 
 
+def require_utf8(data: bytes, what: str) -> None:
+    """Raise `InputError` with the offset of the first byte that is not UTF-8."""
+    if data.isascii():
+        return
+    view, begin = memoryview(data), 0
+    try:
+        while begin < len(data):  # in pieces: a text of its own, as long as the data, would take twice the time
+            piece = view[begin : begin + _PIECE]
+            begin += codecs.utf_8_decode(piece, "strict", begin + len(piece) == len(data))[1]
+    except UnicodeDecodeError as error:
+        raise _refused(data, begin + error.start, error.reason, what) from None
+
+
 def strict_text(data: bytes, what: str) -> str:
     """`data` read as UTF-8. Raises `InputError` with the offset of the first byte that is not."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(
-            what,
-            expected="valid UTF-8",
-            got=f"0x{data[error.start]:02X} ({error.reason})",
-            where=f"byte {error.start}",
-            hint="decode_bytes returns bytes as they are" if what == "ids" else "",
-        ) from None
+        raise _refused(data, error.start, error.reason, what) from None
+
+
+def _refused(data: bytes, at: int, reason: str, what: str) -> InputError:
+    hint = "decode_bytes returns bytes as they are" if what == "ids" else ""
+    return InputError(what, expected="valid UTF-8", got=f"0x{data[at]:02X} ({reason})", where=f"byte {at}", hint=hint)

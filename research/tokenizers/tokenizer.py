@@ -25,8 +25,8 @@ from contracts.tokenizer import (
 )
 from research.tokenizers import boundaries, export, store
 from research.tokenizers.identity import identity
-from research.tokenizers.ids import checked_id, checked_ids, is_integer
-from research.tokenizers.text import BytesLike, raw_bytes, strict_text, text_and_utf8, utf8
+from research.tokenizers.ids import checked_id, checked_ids, checked_threads, is_integer
+from research.tokenizers.text import BytesLike, raw_bytes, strict_text, utf8, valid_utf8
 from research.tokenizers.vocabulary import UNTRAINED, Training, Vocabulary, frozen
 
 if TYPE_CHECKING:
@@ -129,24 +129,23 @@ class ByteLevelTokenizer:
         return identity(self.vocabulary, self.protocol)
 
     @contract
-    def encode(self, text: str) -> TokenIds:
-        """The ids of `text`, never a protocol id; nothing is normalised.
+    def encode(self, text: str, threads: int = 1) -> TokenIds:
+        """The ids of `text`, never a protocol id; nothing is normalised. Several `threads` give the same ids.
 
         Raises `InputError` for a lone surrogate, with its position.
         """
-        return self.vocabulary.encode(text, utf8(text))
+        return self.vocabulary.encode_batch([utf8(text)], checked_threads(threads))[0]
 
     @contract
-    def encode_bytes(self, data: BytesLike) -> TokenIds:
+    def encode_bytes(self, data: BytesLike, threads: int = 1) -> TokenIds:
         """The ids of UTF-8 given as bytes, bytearray, memoryview, a memory map or a uint8 array.
 
         Invalid UTF-8 is refused by `InputError` with the byte offset, by the byte tokenizer too: pre-tokens are made
         of characters, and what one tokenizer takes for text the other must take as well.
         """
-        raw = raw_bytes(data)
-        return self.vocabulary.encode(strict_text(raw, "data"), raw)
+        return self.vocabulary.encode_batch([valid_utf8(raw_bytes(data), "data")], checked_threads(threads))[0]
 
-    def encode_batch(self, texts: Iterable[str | BytesLike]) -> TokenBatch:
+    def encode_batch(self, texts: Iterable[str | BytesLike], threads: int = 1) -> TokenBatch:
         """The ids of all texts in one array, with offsets. A text is a str, or what `encode_bytes` takes.
 
         Raises `InputError` as `encode` and `encode_bytes` do, with the number of the text.
@@ -154,8 +153,8 @@ class ByteLevelTokenizer:
         if isinstance(texts, (str, *get_args(BytesLike))):
             hint = "put a single text in a list"
             raise InputError("texts", expected="an iterable of texts", got=type(texts).__name__, hint=hint)
-        data = [text_and_utf8(text, f"text {index}")[1] for index, text in enumerate(texts)]
-        return TokenBatch(*self.vocabulary.encode_batch(data))
+        data = [valid_utf8(text, f"text {index}") for index, text in enumerate(texts)]
+        return TokenBatch(*self.vocabulary.encode_batch(data, checked_threads(threads)))
 
     def decode_bytes(self, ids: IdsLike) -> bytes:
         """The bytes of any sequence of text ids. Raises `InputError` for a protocol id and for what is no id."""

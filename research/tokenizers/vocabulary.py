@@ -1,6 +1,7 @@
 """The text ids: 256 bytes, then merges in learned order. Everything of a tokenizer but its boundary policy."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
@@ -58,24 +59,16 @@ class Vocabulary:
             {(left, right): token_id for token_id, (left, right) in enumerate(self.merges.tolist(), 256)}
         )
 
-    def encode(self, text: str, data: bytes) -> TokenIds:
-        """The ids of `text`, which is `data` in UTF-8."""
-        if self.pretokenizer is None:
-            return np.frombuffer(data, np.uint8).astype(np.int32)
-        if engine.engine_for(len(data)):
-            return self._encode_by_engine([data], self.pretokenizer)[0]
-        return self._encode_plainly(text, self.pretokenizer)
-
-    def encode_batch(self, texts: Sequence[bytes]) -> tuple[TokenIds, Int64[np.ndarray, "texts+1"]]:
+    def encode_batch(self, texts: Sequence[bytes], threads: int = 1) -> tuple[TokenIds, Int64[np.ndarray, "texts+1"]]:
         """The ids of all `texts`, each valid UTF-8, and where each begins among them, and the last one ends."""
         if self.pretokenizer is None:
             encoded = [np.frombuffer(data, np.uint8).astype(np.int32) for data in texts]
         elif engine.engine_for(sum(map(len, texts))):
-            return self._encode_by_engine(texts, self.pretokenizer)
+            return self._encode_by_engine(texts, self.pretokenizer, threads)
         else:
             encoded = [self._encode_plainly(data.decode(), self.pretokenizer) for data in texts]
         offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
-        return np.concatenate([np.zeros(0, np.int32), *encoded]), offsets
+        return encoded[0] if len(encoded) == 1 else np.concatenate([np.zeros(0, np.int32), *encoded]), offsets
 
     def _encode_plainly(self, text: str, pretokenizer: Pretokenizer) -> TokenIds:
         ids: list[int] = []
@@ -84,15 +77,23 @@ class Vocabulary:
         return np.array(ids, np.int32)
 
     def _encode_by_engine(
-        self, texts: Sequence[bytes], pretokenizer: Pretokenizer
+        self, texts: Sequence[bytes], pretokenizer: Pretokenizer, threads: int
     ) -> tuple[TokenIds, Int64[np.ndarray, "texts+1"]]:
+        arrays = [np.frombuffer(data, np.uint8) for data in texts]
+        if threads == 1:
+            with self._encoder(pretokenizer) as encoder:
+                return encoder.encode_batch(arrays)
+        return engine.encode_on_threads(arrays, pretokenizer, threads, lambda: self._encoder(pretokenizer))
+
+    @contextmanager
+    def _encoder(self, pretokenizer: Pretokenizer) -> Iterator["Encoder"]:
+        """One that nobody else uses meanwhile."""
         try:
             encoder = self._idle_encoders.pop()
         except IndexError:
             encoder = engine.encoder(self.merges, pretokenizer)
-        encoded = encoder.encode_batch(np.frombuffer(data, np.uint8) for data in texts)
+        yield encoder
         self._idle_encoders.append(encoder)  # but not after an exception, which may leave it with half a page
-        return encoded
 
     @cached_property
     def _idle_encoders(self) -> list["Encoder"]:

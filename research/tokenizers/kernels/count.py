@@ -76,7 +76,8 @@ class WordCounter:
     def result(self) -> WordCounts:
         """All that was counted."""
         words = self.words
-        return WordCounts(words.text, words.starts[: words.known + 1], self.counts[: words.known].copy())
+        text = words.text[: words.size + PADDING]
+        return WordCounts(text, words.starts[: words.known + 1], self.counts[: words.known].copy())
 
 
 @kernel

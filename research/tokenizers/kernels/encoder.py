@@ -36,12 +36,17 @@ class Encoder:
         """The ids of all documents in one array, and where each of them begins in it, and the last one ends."""
         documents = list(documents)
         tokens = np.empty(sum(map(len, documents)), np.int32)
+        offsets = self.encode_into(documents, tokens)
+        tokens.resize(int(offsets[-1]), refcheck=False)
+        return tokens, offsets
+
+    def encode_into(self, documents: Iterable[np.ndarray], tokens: np.ndarray) -> Int64[np.ndarray, "documents+1"]:
+        """Write the ids to `tokens`, which is as long as the documents; where each begins, and the last one ends."""
         end, ends = 0, [np.zeros(1, np.int64)]
         for page in pages(documents, self.pretokenizer):
             end, mark_ends = self._append(page, tokens, end)
             ends.append(mark_ends[1:][page.closed])
-        tokens.resize(end, refcheck=False)
-        return tokens, np.concatenate(ends)
+        return np.concatenate(ends)
 
     @property
     def remembered(self) -> int:

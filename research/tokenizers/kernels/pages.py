@@ -45,6 +45,21 @@ def pages(documents: Iterable[np.ndarray], pretokenizer: Pretokenizer, size: int
     return _Layout(pattern, size).pages(documents)
 
 
+def last_cut(text: np.ndarray, end: int, pretokenizer: Pretokenizer) -> int:
+    """The last place in `text[:end]` (uint8, valid UTF-8) where it may be cut in two; 0 if there is none."""
+    pattern = scanned(pretokenizer)
+    if pattern is None:
+        return 0
+    return int(scan.last_cut(_read_only(text), end, pattern.classes, pattern.cuts))
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    """One kind of array, so that kernels compile once."""
+    view = array[:]
+    view.flags.writeable = False
+    return view
+
+
 class _Layout:
     """Lays documents on a page and has it scanned when it is full."""
 
@@ -66,8 +81,7 @@ class _Layout:
 
     def pages(self, documents: Iterable[np.ndarray]) -> Iterator[Page]:
         for document in documents:
-            rest = document[:]
-            rest.flags.writeable = False  # one kind of array, so that kernels compile once
+            rest = _read_only(document)
             while len(rest) >= self.size - self.end:
                 cut = scan.last_cut(rest, max(0, self.size - self.end - 1), self.pattern.classes, self.pattern.cuts)
                 if cut == 0 and self.end == 1:
