@@ -108,15 +108,15 @@ class Checks:
                 owners.pop()
 
     @functools.cached_property
-    def names(self) -> tuple[str, ...]:
-        """The parameters, where each takes one value by position; empty if there are others."""
+    def names(self) -> tuple[str, ...] | None:
+        """The parameters, where each takes one value by position; `None` if there are others."""
         plain = inspect.Parameter.POSITIONAL_OR_KEYWORD
         parameters = self.signature.parameters.values()
-        return tuple(self.signature.parameters) if all(p.kind is plain for p in parameters) else ()
+        return tuple(self.signature.parameters) if all(p.kind is plain for p in parameters) else None
 
     def _given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Parameter name to value, defaults included."""
-        if not kwargs and len(args) == len(self.names):
+        if self.names is not None and not kwargs and len(args) == len(self.names):
             return dict(zip(self.names, args, strict=True))  # four times as fast as Signature.bind
         given = self.signature.bind(*args, **kwargs)
         given.apply_defaults()
@@ -234,9 +234,10 @@ def _dim_fields(cls: type) -> tuple[tuple[str, str], ...]:
 
 
 def _hide_engine_frames() -> None:
-    """Leave our frames out of JAX's filtered tracebacks, where this version of JAX lets us."""
+    """Leave the engine's frames out of JAX's filtered tracebacks, where this version of JAX lets us."""
     traceback_util = sys.modules.get("jax._src.traceback_util")
     register = getattr(traceback_util, "register_exclusion", None)
     if register is not None and not getattr(_hide_engine_frames, "done", False):
-        register(__file__)
+        for module in ("contracts.checks", "contracts.core"):
+            register(sys.modules[module].__file__)
         _hide_engine_frames.done = True  # type: ignore[attr-defined]

@@ -40,7 +40,7 @@ def mismatch(value: Any, hint: Any, path: str = "") -> Mismatch | None:
             return mismatch(value, hint, path)
         if _is_unchecked_protocol(hint) or is_bearable(value, hint):
             return None
-        return Mismatch(path, hint, value, f"it is a {type(value).__name__}")
+        return Mismatch(path, hint, value, f"it is {_a(type(value).__name__)}")
     if parts.kind == "union":
         return _union_mismatch(value, hint, parts, path)
     items = _items(value, parts)
@@ -108,7 +108,7 @@ def _items(value: Any, parts: Structure) -> list[tuple[str, Any, Any]] | str:
     """(step, item, hint) of each child of a container; a reason if it is another one."""
     kind: Any = dict if parts.kind == "keys" else parts.cls
     if not isinstance(value, kind):
-        return f"it is a {type(value).__name__}, not a {parts.cls.__name__}"
+        return f"it is {_a(type(value).__name__)}, not {_a(parts.cls.__name__)}"
     if parts.kind == "items":
         return [(f"[{i}]", item, parts.parts[0]) for i, item in enumerate(value)]
     if parts.kind == "mapping":
@@ -139,10 +139,17 @@ def _plain(reason: str, hint: Any, value: Any) -> str:
             "ndarray": ": pass it through jnp.asarray",
         }.get(kind, "")
         wanted = hint.array_type.__name__.rsplit(".", 1)[-1]  # jax.Array calls itself jaxlib._jax.Array
-        return f"it is a {kind}, not a {wanted}{remedy}"
+        return f"it is {_a(kind)}, not {_a(wanted)}{remedy}"
     if "has dtype" in reason:
         return f"its dtype is {value.dtype}, not {hint.dtype.__name__}"
     if "dimensions, not the" in reason:
         rank = len(value.shape)
         return f"it has {rank} {'axis' if rank == 1 else 'axes'}, not the {len(hint.dims)} that the contract names"
     return reason
+
+
+def _a(name: str) -> str:
+    """`an Array`, `a Param`."""
+    if name == "ndarray":
+        return "a NumPy array"
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"

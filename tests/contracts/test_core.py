@@ -48,7 +48,7 @@ def test_a_wrong_dtype_is_named():
 
 
 def test_a_parameter_is_refused_with_the_remedy():
-    with pytest.raises(ShapeError, match=r"it is a Param, not a Array: pass its array, param\[...\]"):
+    with pytest.raises(ShapeError, match=r"it is a Param, not an Array: pass its array, param\[...\]"):
         Inner(Config())(nnx.Param(hidden(2, 5, 6)))
 
 
@@ -95,3 +95,50 @@ def test_transformations_see_no_difference():
     jax.lax.scan(lambda carry, _: (module(carry), None), x, None, length=3)
     jax.checkpoint(module)(x)
     assert jax.eval_shape(module, jax.ShapeDtypeStruct((4, 5, 6), jnp.float32)).shape == (4, 5, 6)
+
+
+def test_flax_transformations_see_no_difference():
+    module, x = Outer(Config()), hidden(4, 5, 6)
+    nnx.jit(Outer.__call__)(module, x)
+    nnx.value_and_grad(lambda m, x: m(x).sum())(module, x)
+    nnx.remat(lambda m, x: m(x))(module, x)
+    nnx.vmap(lambda m, x: m(x), in_axes=(None, 0))(module, x[None])
+    nnx.scan(lambda m, x: m(x), in_axes=(None, nnx.Carry), out_axes=nnx.Carry, length=3)(module, x)
+
+
+def test_a_shard_is_checked_with_the_sizes_of_a_shard():
+    mesh = jax.make_mesh((1,), ("data",), axis_types=(jax.sharding.AxisType.Auto,))
+    rows = jax.sharding.PartitionSpec("data")
+
+    def sharded(module):
+        return jax.jit(jax.shard_map(module, mesh=mesh, in_specs=rows, out_specs=rows))
+
+    sharded(Inner(Config()))(hidden(4, 5, 6))
+    with pytest.raises(ShapeError, match="T is 5"):
+        sharded(Inner(Config(), cut=1))(hidden(4, 5, 6))
+
+
+def test_a_donated_array_is_donated_under_a_contract_too():
+    donating = jax.jit(lambda x: Inner(Config())(x) + 1, donate_argnums=0)
+    given = hidden(4, 5, 6)
+    donating(given)
+    assert given.is_deleted()
+
+
+def test_keyword_only_parameters_are_checked_when_none_is_given():
+    @contract
+    def f(*, x: Row = hidden(2), n: int = 3): ...
+
+    @contract
+    def g(*, n: int = 3) -> int:
+        return n
+
+    with pytest.raises(ShapeError, match="argument 'x'"):
+        f()
+    assert g() == 3
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'x'"):
+        _keyword_only()
+
+
+@contract
+def _keyword_only(*, x: Row): ...
