@@ -4,6 +4,8 @@ A dense kernel computes all T^2 pairs and masks half of them. In b blocks (b + 1
 8 blocks. For a CPU: an accelerator's fused kernel leaves out more, and needs no scores in memory.
 """
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
@@ -20,7 +22,7 @@ StackedKeys = Float[Array, "rows_and_groups keys K"]
 Seen = Bool[Array, "#rows_and_groups heads_a_group*queries keys"]
 
 
-def query_block(length: int) -> int:
+def query_block(length: Any) -> Any:
     """Queries a block of a row of `length` positions: all of them where there is a fused kernel, or for a short row.
 
     The size decides how many pairs are computed (`research.costs.query_block_pairs`). A length that is only a name,
