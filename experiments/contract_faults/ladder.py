@@ -186,7 +186,7 @@ def false_alarms(trials: Sequence[Trial]) -> list[str]:
     found = []
     for mutant, outcome, _, _ in trials:
         refused = [s for s in (EQUAL, DISTINCT) if outcome.at(s).effect == "same" and outcome.at(s).ours]
-        nothing_changed = outcome.equal.effect == outcome.distinct.effect == "same"
+        nothing_changed = outcome.equal.effect == outcome.distinct.effect == "same" and not outcome.changes_for_any
         if nothing_changed and outcome.ahead == "contract":
             refused.append("any B and T")
         found += [f"{mutant.place}: {mutant.what} ({setting})" for setting in refused]

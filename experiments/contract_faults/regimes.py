@@ -30,6 +30,7 @@ MODULES = (
     "research.model.rotary",
     "research.model.layers",
     "research.model.feed_forward",
+    "research.model.query_blocks",
     "research.model.attention",
     "research.model.tokens",
     "research.model.decoder",

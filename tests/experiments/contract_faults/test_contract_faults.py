@@ -33,7 +33,7 @@ def trial(
 ) -> Trial:
     mutant = Mutant("decoder", "research.model.rotary", "rotate", 22, 5, "axes swapped", "x -> y", True, None)
     verdict = Verdict(effect, stock, ours, boundary or ours)
-    return Trial(mutant, Outcome(verdict, verdict, ahead or verdict.with_boundary), law, "")
+    return Trial(mutant, Outcome(verdict, verdict, ahead or verdict.with_boundary, effect != "same"), law, "")
 
 
 def only(trials: list[Trial]) -> Fault:

@@ -108,6 +108,34 @@ def test_a_mutant_that_changes_nothing_is_refused_by_nobody(bench: MakeBench):
     assert outcome.ahead == ""
 
 
+def test_what_changes_at_other_sizes_alone_is_no_false_alarm(bench: MakeBench):
+    """A row of 8 is one block of 64 either way; a row of any length is not."""
+    planted = mutant("decoder", ATTENTION, "causal_attention", "block < queries.shape[1]", "block <= queries.shape[1]")
+    outcome = bench("decoder").outcome(planted)
+    assert (outcome.equal.effect, outcome.distinct.effect, outcome.ahead) == ("same", "same", "contract")
+    assert outcome.changes_for_any
+
+
+def test_a_contract_that_refuses_what_changes_nothing_anywhere_would_be_a_false_alarm(
+    bench: MakeBench, monkeypatch: pytest.MonkeyPatch
+):
+    planted = mutant(
+        "decoder",
+        ATTENTION,
+        "Attention.__call__",
+        "mixed.reshape(*x.shape[:2], -1)",
+        "mixed.reshape(x.shape[0], x.shape[1], -1)",
+    )
+    monkeypatch.setattr(
+        Bench,
+        "_caught",
+        lambda self, regime, mutant, sizes, data: (
+            "contract" if data is not None and not isinstance(data, np.ndarray) else ""
+        ),
+    )
+    assert not bench("decoder").outcome(planted).changes_for_any
+
+
 def test_another_dtype_between_functions_is_odd_even_where_no_number_changes(bench: MakeBench):
     planted = mutant(
         "decoder",
