@@ -124,12 +124,11 @@ class _Writer:
     def run(self) -> Iterator[Piece]:
         """The rows, from refill to refill of the cache."""
         model = self.decoder if is_pytree(self.decoder) else jax.tree_util.Partial(self.decoder)
+        seed, stop, allowed = jax.random.key(self.seed), self._stop_id, self._allowed
         state, slots = self._begin()
         while True:
             steps = self._steps(slots - int(state.slot))
-            state, found = decode(
-                model, state, jax.random.key(self.seed), jnp.int32(steps), self._stop_id, self._allowed, self.sampling
-            )
+            state, found = decode(model, state, seed, jnp.int32(steps), stop, allowed, self.sampling)
             self.drawn += steps
             self._take(np.asarray(found)[:, :steps])
             yield from self._pieces()
