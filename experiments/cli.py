@@ -10,6 +10,7 @@ from experiments.contracts.command import Contracts
 from experiments.corpus import Corpus
 from experiments.study import Study
 from experiments.tokens import Tokens
+from experiments.train import Train
 from experiments.train_tokenizer import TrainTokenizer
 
 _ABOUT = """What a token costs, what a document boundary costs, and what a shape promises.
@@ -19,6 +20,8 @@ Examples:
   bytebound study --corpus my_texts/ --out my_study   the same for your own text
   bytebound tokens "안녕, world" --tokenizer bytes --tokenizer gpt2/tokenizer.json
   bytebound tokenizer my_texts/ --vocab-size 8192 --out my_vocabulary.json
+  bytebound corpus build my_texts/ --out my_corpus
+  bytebound train --corpus my_corpus --out my_run     a decoder on your own text, in seconds to begin with
   bytebound contracts verify my_package:make_decoder  the laws of a decoder, run on yours
   python -m experiments.boundary_cost --help          one question alone
 """
@@ -28,6 +31,7 @@ Action = (
     | Annotated[Tokens, tyro.conf.subcommand("tokens")]
     | Annotated[TrainTokenizer, tyro.conf.subcommand("tokenizer")]
     | Annotated[Corpus, tyro.conf.subcommand("corpus")]
+    | Annotated[Train, tyro.conf.subcommand("train")]
     | Annotated[Contracts, tyro.conf.subcommand("contracts")]
 )
 

@@ -26,7 +26,7 @@ from contracts.parameters import parameter_differences
 from contracts.specification import digest, specification
 from contracts.tokenizer import TokenizerIdentity
 from research.stream.manifest import file_sha256, read_json, sync_folder, write_json
-from research.train.config import TrainConfig, parse_config
+from research.train.config import TrainConfig, flat, parse_config
 from research.train.step import TrainState
 
 FORMAT = "bytebound checkpoint 1"
@@ -209,14 +209,6 @@ def _wait(what: str) -> None:
     """Until every process of a distributed run is here."""
     if jax.process_count() > 1:
         multihost_utils.sync_global_devices(what)
-
-
-def flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """`{"decoder": {"d_model": 64}}` as `{"decoder.d_model": 64}`."""
-    found: dict[str, Any] = {}
-    for name, value in data.items():
-        found |= flat(value, f"{prefix}{name}.") if isinstance(value, Mapping) else {f"{prefix}{name}": value}
-    return found
 
 
 def field_differences(prefix: str, expected: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:

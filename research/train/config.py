@@ -154,6 +154,14 @@ def parse_config(data: Mapping[str, Any], where: str) -> TrainConfig:
         raise InputError("training config", expected="the fields of one", got=str(error), where=where) from None
 
 
+def flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """`{"decoder": {"d_model": 64}}` as `{"decoder.d_model": 64}`."""
+    found: dict[str, Any] = {}
+    for name, value in data.items():
+        found |= flat(value, f"{prefix}{name}.") if isinstance(value, Mapping) else {f"{prefix}{name}": value}
+    return found
+
+
 def _refuse(what: str, problems: list[str]) -> None:
     if problems:
         raise InputError(what, expected="consistent values", got="; ".join(problems))

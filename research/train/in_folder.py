@@ -3,13 +3,13 @@
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from contracts.errors import InputError
 from contracts.evaluation import ContextPolicy
-from research.costs import causal_pairs, forward_flops, training_flops
 from research.evaluate import evaluate
 from research.progress import Progress, progress
 from research.stream import StoredCorpus
@@ -18,7 +18,7 @@ from research.train.checkpoint import finished_steps, load_state, manifest_of, r
 from research.train.config import TrainConfig
 from research.train.log import StepLog
 from research.train.loop import Dispatched, StepFailed, Training
-from research.train.peak import matmul_peak
+from research.train.peak import flops_per_token, matmul_peak
 from research.train.run import (
     CHECKPOINTS,
     EVALUATIONS,
@@ -27,8 +27,10 @@ from research.train.run import (
     TOKENIZER,
     Run,
     RunManifest,
+    changed_versions,
     checked_checkpoint,
     corpus_of,
+    last_step,
     new_manifest,
     open_run,
     read_run_manifest,
@@ -37,13 +39,22 @@ from research.train.run import (
 )
 from research.train.signals import StopRequest, stop_on_request
 
+Watch = Callable[[Mapping[str, Any]], object]
+"""is called with each line of a log"""
+
 
 def train(
-    config: TrainConfig, corpus: StoredCorpus, out: str | os.PathLike[str], *, peak_flops: float | None = None
+    config: TrainConfig,
+    corpus: StoredCorpus,
+    out: str | os.PathLike[str],
+    *,
+    peak_flops: float | None = None,
+    watch: Sequence[Watch] = (),
 ) -> Run:
     """Train on the corpus into the folder `out`; if the same run stands there already, go on with it.
 
-    `peak_flops` is the rate that speed is told against, of all devices together; measured if not given. A run that is
+    `peak_flops` is the rate that speed is told against, of all devices together; measured if not given. `watch` are
+    called with each line of the logs. A run that is
     stopped (Ctrl-C, SIGTERM) ends its dispatch and saves before the signal takes its course. One that was killed goes
     on from its newest checkpoint, and ends with the bits of one that was not.
 
@@ -59,7 +70,7 @@ def train(
     with only_builder(folder):
         manifest = new_manifest(config, corpus, folder)
         _begin_or_continue(folder, manifest, corpus)
-        _Kept(folder, manifest, training, corpus, peak_flops).run()
+        _Kept(folder, manifest, training, corpus, peak_flops, watch).run()
     return open_run(folder)
 
 
@@ -68,16 +79,21 @@ def resume(
     corpus: str | os.PathLike[str] | None = None,
     *,
     peak_flops: float | None = None,
+    watch: Sequence[Watch] = (),
 ) -> Run:
     """Go on with the run in `folder`; `corpus` says where its corpus lies if it was moved."""
     folder = Path(folder)
     manifest = read_run_manifest(folder)
-    return train(manifest.config, corpus_of(folder, manifest, corpus), folder, peak_flops=peak_flops)
+    return train(manifest.config, corpus_of(folder, manifest, corpus), folder, peak_flops=peak_flops, watch=watch)
 
 
 def _begin_or_continue(folder: Path, manifest: RunManifest, corpus: StoredCorpus) -> None:
     if (folder / MANIFEST).exists():
-        require_same_run(folder, read_run_manifest(folder), manifest)
+        found = read_run_manifest(folder)
+        require_same_run(folder, found, manifest)
+        _say(f"{folder}: goes on after step {last_step(folder):,} of {manifest.config.steps:,}")
+        for change in changed_versions(found):
+            _say(f"{change}: what follows may differ in the last bits")
         return
     strangers = sorted(
         file.name for file in folder.iterdir() if not file.name.startswith(".") and file.name != TOKENIZER
@@ -88,18 +104,25 @@ def _begin_or_continue(folder: Path, manifest: RunManifest, corpus: StoredCorpus
     write_run_manifest(folder, manifest)
 
 
+def _say(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
+
+
 class _Kept:
     """A training whose progress is kept in a folder."""
 
     def __init__(
-        self, folder: Path, manifest: RunManifest, training: Training, corpus: StoredCorpus, peak_flops: float | None
+        self,
+        folder: Path,
+        manifest: RunManifest,
+        training: Training,
+        corpus: StoredCorpus,
+        peak_flops: float | None,
+        watch: Sequence[Watch],
     ) -> None:
         self.folder, self.manifest, self.training, self.corpus = folder, manifest, training, corpus
         self.config = manifest.config
-        self.peak_flops = peak_flops
-        pairs = causal_pairs(self.config.length)
-        forward = forward_flops(self.config.decoder, self.config.length, pairs).per_token
-        self.flops_per_token = training_flops(1) * forward
+        self.peak_flops, self.watch = peak_flops, watch
 
     def run(self) -> None:
         """From the newest checkpoint, or the beginning, to the last step."""
@@ -151,12 +174,12 @@ class _Kept:
     def _log(self, log: StepLog, done: Dispatched, seconds: float, bar: Progress) -> None:
         count = done.stop - done.first
         rate = count * self.config.batch_size * self.config.length / seconds
-        share = rate * self.flops_per_token / self.peak_flops if self.peak_flops else None
+        share = rate * flops_per_token(self.config) / self.peak_flops if self.peak_flops else None
         for index in range(count):
             step = done.first + index + 1
             if step % self.config.log_interval == 0 or step == self.config.steps:
                 found = {name: float(getattr(done.metrics, name)[index]) for name in _LOGGED}
-                log.write({"step": step, **found, "tokens_per_second": rate, "peak_share": share})
+                self._write(log, {"step": step, **found, "tokens_per_second": rate, "peak_share": share})
         log.flush()
         loss, bits = (float(getattr(done.metrics, name)[-1]) for name in ("loss", "bits_per_byte"))
         bar.note = f"loss {loss:.3f}, {bits:.3f} bits per byte, {rate:,.0f} tokens/s"
@@ -176,7 +199,7 @@ class _Kept:
             save_checkpoint(self.folder / CHECKPOINTS, manifest, state, self.config.keep_checkpoints)
             if request.signal is not None and not is_last:
                 stopped = f"stopped after step {step:,} of {self.config.steps:,}, which is saved"
-                print(f"{stopped}; go on with: bytebound train --resume {self.folder}", file=sys.stderr)
+                _say(f"{stopped}; go on with: bytebound train --resume {self.folder}")
 
     def _evaluate(self, step: int, log: StepLog) -> None:
         if not len(self.corpus.validation.starts):
@@ -188,8 +211,13 @@ class _Kept:
             ContextPolicy.like(self.config.policy, self.config.length),
             batch_size=max(1, self.config.batch_size // self.config.accumulate),
         ).ledger
-        log.write({"step": step, "bpb_text": found.bpb_text, "bpb_total": found.bpb_total})
+        self._write(log, {"step": step, "bpb_text": found.bpb_text, "bpb_total": found.bpb_total})
         log.flush()
+
+    def _write(self, log: StepLog, line: Mapping[str, Any]) -> None:
+        log.write(line)
+        for watch in self.watch:
+            watch(line)
 
 
 _LOGGED = ("loss", "bits_per_byte", "gradient_norm", "learning_rate")

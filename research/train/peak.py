@@ -1,12 +1,21 @@
-"""What the machine can do at best, measured: the rate of square matrix products in the compute dtype."""
+"""What a token costs in training, and what the machine can do at best: the rate of matrix products, measured."""
 
 import time
 
 import jax
 import jax.numpy as jnp
 
+from research.costs import causal_pairs, forward_flops, training_flops
+from research.train.config import TrainConfig
+
 _SIZES = {"cpu": 1024}
 _REPEATS = 5
+
+
+def flops_per_token(config: TrainConfig) -> float:
+    """Training FLOPs of a position: every matmul, and of attention the pairs that causality keeps."""
+    forward = forward_flops(config.decoder, config.length, causal_pairs(config.length)).total
+    return training_flops(forward) / config.length
 
 
 def matmul_peak(dtype: str, seconds: float = 0.5) -> float:

@@ -26,14 +26,13 @@ from research.tokenizers import BPETokenizer, ByteTokenizer, load_tokenizer
 from research.train.checkpoint import (
     field_differences,
     finished_steps,
-    flat,
     load_params,
     manifest_of,
     read_checkpoint_manifest,
     require_expected,
     require_whole,
 )
-from research.train.config import TrainConfig, parse_config
+from research.train.config import TrainConfig, flat, parse_config
 from research.train.step import TrainState, first_state
 
 FORMAT = "bytebound run 1"
@@ -89,6 +88,16 @@ def open_run(folder: str | os.PathLike[str], step: int | None = None) -> Run:
     placed = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=device), params)
     path = checked_checkpoint(folder, found, abstract_state(manifest.config))
     return Run(manifest.config, nnx.merge(graph, load_params(path, placed)), tokenizer, found, manifest)
+
+
+def last_step(folder: Path) -> int:
+    """The step after which training goes on: that of the newest checkpoint, 0 if there is none."""
+    return max(finished_steps(folder / CHECKPOINTS), default=0)
+
+
+def changed_versions(manifest: RunManifest) -> list[str]:
+    """`jax 0.10.3, not 0.10.2`, for each package that has another version than when the run was begun."""
+    return [f"{name} {version(name)}, not {then}" for name, then in manifest.versions.items() if version(name) != then]
 
 
 def chosen_step(folder: Path, step: int | None) -> int:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import jax
 import numpy as np
-import orbax.checkpoint as ocp
 import pytest
+from run_folders import assert_equal_runs, untimed_log
 from tiny_run import CONFIG, DOCUMENTS, TOKENIZER, tiny
 
 from contracts.errors import InputError
@@ -16,7 +16,6 @@ from research.stream import build_corpus, open_corpus
 from research.stream.journal import only_builder
 from research.tokenizers import ByteTokenizer
 from research.train import StepFailed, fit, open_run, resume, train
-from research.train.checkpoint import PARTS
 from research.train.in_folder import _Kept
 from research.train.log import read_log
 
@@ -57,34 +56,12 @@ def parameters(run):
     return jax.tree.leaves(run.decoder)
 
 
-def stored_arrays(checkpoint):
-    """Every array of a checkpoint, read without this project's code."""
-    reader = ocp.Checkpointer(ocp.StandardCheckpointHandler())
-    return {f"{part} {name}": array for part in PARTS for name, array in reader.restore(checkpoint / part).items()}
-
-
-def deterministic(folder):
-    """The lines of the log without what depends on the clock."""
-    timed = ("tokens_per_second", "peak_share")
-    return [{k: v for k, v in line.items() if k not in timed} for line in read_log(folder / "metrics.jsonl")]
-
-
-def assert_equal_runs(one, other):
-    """Bit for bit: every array of the newest state, and what was logged."""
-    found, expected = stored_arrays(one / "checkpoints" / "12"), stored_arrays(other / "checkpoints" / "12")
-    assert found.keys() == expected.keys()
-    for name in found:
-        np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
-    assert deterministic(one) == deterministic(other)
-    assert read_log(one / "evaluations.jsonl") == read_log(other / "evaluations.jsonl")
-
-
 def test_a_run_in_a_folder_is_the_run_in_memory(unbroken, corpus):
     run = open_run(unbroken)
     found = fit(CONFIG, corpus.train, TOKENIZER)
     for kept, fitted in zip(parameters(run), jax.tree.leaves(found.decoder), strict=True):
         np.testing.assert_array_equal(kept, fitted)
-    assert [line["loss"] for line in deterministic(unbroken)] == found.metrics.loss[1::2].tolist()
+    assert [line["loss"] for line in untimed_log(unbroken)] == found.metrics.loss[1::2].tolist()
 
 
 def test_an_opened_run_has_all_that_generation_needs(unbroken):
