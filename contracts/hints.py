@@ -60,6 +60,8 @@ def structure(hint: Any) -> Structure | None:
 
     `fields` are those of a dataclass or NamedTuple, `keys` those of a TypedDict.
     """
+    if is_array_hint(hint):
+        return None
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         return Structure("union", object, arguments)
