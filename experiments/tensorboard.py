@@ -1,13 +1,15 @@
 """Scalars of a run for TensorBoard, beside the log: the extra `tracking`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from contracts.errors import InputError
 
 
-def scalars(folder: Path) -> Callable[[Mapping[str, Any]], None]:
+@contextmanager
+def scalars(folder: Path) -> Iterator[Callable[[Mapping[str, Any]], None]]:
     """A function that writes each line of a log, by its step, as scalars into `folder`.
 
     Raises:
@@ -26,6 +28,9 @@ def scalars(folder: Path) -> Callable[[Mapping[str, Any]], None]:
         for name, value in line.items():
             if name != "step" and value is not None:
                 writers[0].add_scalar(name, value, line["step"])
-        writers[0].flush()
 
-    return write
+    try:
+        yield write
+    finally:
+        for writer in writers:
+            writer.close()

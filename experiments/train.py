@@ -1,5 +1,7 @@
 """`bytebound train`: a corpus folder to a trained decoder in a run folder that survives a kill."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -136,19 +138,24 @@ class Train:
         from research.train import resume, train
 
         folder = Path(self.resume if self.resume is not None else str(self.out))
-        watch = [self._tensorboard(folder)] if self.tensorboard else []
-        if self.resume is not None:
-            run = resume(folder, self.corpus, watch=watch)
-        else:
-            corpus = open_corpus(str(self.corpus))
-            config = self._config(corpus.tokenizer.vocab_size)
-            run = train(config, corpus, folder, watch=watch)
+        with self._watching(folder) as watch:
+            if self.resume is not None:
+                run = resume(folder, self.corpus, watch=watch)
+            else:
+                corpus = open_corpus(str(self.corpus))
+                run = train(self._config(corpus.tokenizer.vocab_size), corpus, folder, watch=watch)
         _summarize(folder, run)
 
-    def _tensorboard(self, folder: Path) -> Any:
+    @contextmanager
+    def _watching(self, folder: Path) -> Iterator[tuple[Any, ...]]:
+        """What sees each line of the logs."""
         from experiments.tensorboard import scalars
 
-        return scalars(folder / "tensorboard")
+        if not self.tensorboard:
+            yield ()
+            return
+        with scalars(folder / "tensorboard") as write:
+            yield (write,)
 
     def _estimate(self) -> None:
         from experiments.train_estimate import estimate
