@@ -10,7 +10,7 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Int64
@@ -19,7 +19,7 @@ from contracts.errors import InputError
 from contracts.tokenizer import Merges, TieBreak, TokenIds
 from research.tokenizers import train
 from research.tokenizers.pretokenize import Pretokenizer
-from research.tokenizers.text import utf8
+from research.tokenizers.text import raw_bytes, require_utf8, utf8
 
 if TYPE_CHECKING:
     from research.tokenizers.kernels.count import WordCounts
@@ -37,6 +37,7 @@ class _Handled:
     """How many bytes this process has handled; threads may lose a few of each other's."""
 
     size = 0
+    by_kernels = False
 
 
 def engine_for(more_bytes: int) -> bool:
@@ -55,6 +56,7 @@ def engine_for(more_bytes: int) -> bool:
 
     with _loading:
         kernels.load()
+        _Handled.by_kernels = True
     return True
 
 
@@ -74,6 +76,22 @@ def measured(documents: Iterable[str]) -> tuple[Iterable[str], int]:
         if size >= ENOUGH:
             break
     return chain(first, rest), size
+
+
+def valid_utf8(text: Any, what: str) -> bytes:
+    """A str, or bytes of UTF-8, as bytes. Raises `InputError` for what is neither."""
+    if isinstance(text, str):
+        return utf8(text, what)
+    data = raw_bytes(text, what)
+    if not (_Handled.by_kernels and _is_utf8(np.frombuffer(data, np.uint8))):
+        require_utf8(data, what)
+    return data
+
+
+def _is_utf8(data: np.ndarray) -> bool:
+    from research.tokenizers.kernels.utf8 import is_utf8
+
+    return bool(is_utf8(data))
 
 
 def count_pretokens(

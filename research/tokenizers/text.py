@@ -1,14 +1,11 @@
 """Text as it enters from outside: Unicode without lone surrogates, or valid UTF-8, refused with the position if not."""
 
-import codecs
 from mmap import mmap
 from typing import Any
 
 import numpy as np
 
 from contracts.errors import InputError
-
-_PIECE = 1 << 18
 
 BytesLike = bytes | bytearray | memoryview | mmap | np.ndarray
 
@@ -27,15 +24,6 @@ def utf8(text: Any, what: str = "text") -> bytes:
             got=f"U+{ord(text[error.start]):04X}",
             where=f"character {error.start}",
         ) from None
-
-
-def valid_utf8(text: Any, what: str) -> bytes:
-    """A str, or bytes of UTF-8, as bytes. Raises `InputError` for what is neither."""
-    if isinstance(text, str):
-        return utf8(text, what)
-    data = raw_bytes(text, what)
-    require_utf8(data, what)
-    return data
 
 
 def raw_bytes(data: Any, what: str = "data") -> bytes:
@@ -58,15 +46,8 @@ def raw_bytes(data: Any, what: str = "data") -> bytes:
 
 def require_utf8(data: bytes, what: str) -> None:
     """Raise `InputError` with the offset of the first byte that is not UTF-8."""
-    if data.isascii():
-        return
-    view, begin = memoryview(data), 0
-    try:
-        while begin < len(data):  # in pieces: a text of its own, as long as the data, would take twice the time
-            piece = view[begin : begin + _PIECE]
-            begin += codecs.utf_8_decode(piece, "strict", begin + len(piece) == len(data))[1]
-    except UnicodeDecodeError as error:
-        raise _refused(data, begin + error.start, error.reason, what) from None
+    if not data.isascii():
+        strict_text(data, what)
 
 
 def strict_text(data: bytes, what: str) -> str:

@@ -23,10 +23,10 @@ from contracts.tokenizer import (
     TokenIds,
     TokenizerIdentity,
 )
-from research.tokenizers import boundaries, export, store
+from research.tokenizers import boundaries, engine, export, store
 from research.tokenizers.identity import identity
 from research.tokenizers.ids import checked_id, checked_ids, checked_threads, is_integer
-from research.tokenizers.text import BytesLike, raw_bytes, strict_text, utf8, valid_utf8
+from research.tokenizers.text import BytesLike, raw_bytes, strict_text, utf8
 from research.tokenizers.vocabulary import UNTRAINED, Training, Vocabulary, frozen
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class ByteLevelTokenizer:
         Invalid UTF-8 is refused by `InputError` with the byte offset, by the byte tokenizer too: pre-tokens are made
         of characters, and what one tokenizer takes for text the other must take as well.
         """
-        return self.vocabulary.encode_batch([valid_utf8(raw_bytes(data), "data")], checked_threads(threads))[0]
+        return self.vocabulary.encode_batch([engine.valid_utf8(raw_bytes(data), "data")], checked_threads(threads))[0]
 
     def encode_batch(self, texts: Iterable[str | BytesLike], threads: int = 1) -> TokenBatch:
         """The ids of all texts in one array, with offsets. A text is a str, or what `encode_bytes` takes.
@@ -153,7 +153,7 @@ class ByteLevelTokenizer:
         if isinstance(texts, (str, *get_args(BytesLike))):
             hint = "put a single text in a list"
             raise InputError("texts", expected="an iterable of texts", got=type(texts).__name__, hint=hint)
-        data = [valid_utf8(text, f"text {index}") for index, text in enumerate(texts)]
+        data = [engine.valid_utf8(text, f"text {index}") for index, text in enumerate(texts)]
         return TokenBatch(*self.vocabulary.encode_batch(data, checked_threads(threads)))
 
     def decode_bytes(self, ids: IdsLike) -> bytes:

@@ -67,7 +67,7 @@ class WordCounter:
 
     def _number(self, data: np.ndarray, borders: np.ndarray, pieces: int) -> np.ndarray:
         if pieces > len(self._numbers):
-            self._numbers = np.empty(2 * pieces, np.uint32)
+            self._numbers = np.empty(1 << pieces.bit_length(), np.uint32)
         self.words.number(data, borders, pieces, self._numbers)
         if len(self.words.keys) > len(self.counts):
             self.counts = np.append(self.counts, np.zeros(len(self.words.keys) - len(self.counts), np.int64))
@@ -77,7 +77,7 @@ class WordCounter:
         """All that was counted."""
         words = self.words
         text = words.text[: words.size + PADDING]
-        return WordCounts(text, words.starts[: words.known + 1], self.counts[: words.known].copy())
+        return WordCounts(text, words.starts[: words.known + 1], self.counts.copy()[: words.known])
 
 
 @kernel

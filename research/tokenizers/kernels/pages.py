@@ -50,10 +50,10 @@ def last_cut(text: np.ndarray, end: int, pretokenizer: Pretokenizer) -> int:
     pattern = scanned(pretokenizer)
     if pattern is None:
         return 0
-    return int(scan.last_cut(_read_only(text), end, pattern.classes, pattern.cuts))
+    return int(scan.last_cut(read_only(text), end, pattern.classes, pattern.cuts))
 
 
-def _read_only(array: np.ndarray) -> np.ndarray:
+def read_only(array: np.ndarray) -> np.ndarray:
     """One kind of array, so that kernels compile once."""
     view = array[:]
     view.flags.writeable = False
@@ -81,7 +81,7 @@ class _Layout:
 
     def pages(self, documents: Iterable[np.ndarray]) -> Iterator[Page]:
         for document in documents:
-            rest = _read_only(document)
+            rest = read_only(document)
             while len(rest) >= self.size - self.end:
                 cut = scan.last_cut(rest, max(0, self.size - self.end - 1), self.pattern.classes, self.pattern.cuts)
                 if cut == 0 and self.end == 1:

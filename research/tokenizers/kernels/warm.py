@@ -6,12 +6,14 @@ from research.tokenizers.kernels.count import WordCounter
 from research.tokenizers.kernels.decode import Spelling
 from research.tokenizers.kernels.encoder import Encoder
 from research.tokenizers.kernels.learn import learn_merges
+from research.tokenizers.kernels.utf8 import is_utf8
 from research.tokenizers.pretokenize import PATTERNS
 
 
 def warm_up() -> None:
-    """Train, encode and decode."""
+    """Validate, train, encode and decode."""
     text = np.frombuffer(b"it's the same 1234, the same again", np.uint8)
+    is_utf8(text)
     counter = WordCounter()
     counter.add([text], PATTERNS["cl100k"])
     merges = learn_merges(counter.result(), 4)

@@ -34,11 +34,6 @@ class Words:
     """Distinct pre-tokens: their numbers, their bytes."""
 
     def __init__(self) -> None:
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget all words but the mark."""
-        self.known = 1
         self.keys = np.empty((1 << 12, 2), np.uint64)
         self.keys[0] = int(MARK), 1 << int(_LENGTH)
         self.slots = np.zeros(2 * len(self.keys), np.uint32)
@@ -46,6 +41,7 @@ class Words:
         self.starts[1] = 1
         self.text = np.zeros(1 << 16, np.uint8)
         self.text[0] = MARK
+        self.known = 1
 
     @property
     def size(self) -> int:
