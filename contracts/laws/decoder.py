@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from contracts.laws.decoder_examples import Change, changes, changes_before, documents, moved, one_row, rows, rows_of
 from contracts.laws.decoder_gradient import influence
+from contracts.laws.decoder_isolation import TAKES_NO_SEGMENTS, control, row_isolation, segment_gradient
 from contracts.laws.decoder_run import DecoderRun
 from contracts.laws.law import Law, NotApplicable
 from contracts.laws.search import Search, raised
@@ -142,7 +143,7 @@ def batch(run: DecoderRun, search: Search) -> str:
 def segment_isolation(run: DecoderRun, search: Search) -> str:
     """Where segments tell two documents of a row apart, the second one's logits know nothing of the first."""
     if not run.view.segments:
-        raise NotApplicable("it takes no segments: from_apply(..., segments=KEYWORD) if it does")
+        raise NotApplicable(TAKES_NO_SEGMENTS)
 
     def complaint(example: tuple[Change, int]) -> str:
         change, cut = example
@@ -152,6 +153,7 @@ def segment_isolation(run: DecoderRun, search: Search) -> str:
         return f"with the documents cut at {cut}, {said}" if said else ""
 
     found = search.smallest(changes_before(run), complaint)
+    search.notes.append(control(run))
     segments = documents(run.short, run.short // 2)
     return found or _gradient_complaint(run, search, forbidden=segments < segments.T, segments=segments)
 
@@ -187,7 +189,9 @@ LAWS = (
     Law(causality, needs=_A_FUNCTION),
     Law(padding, needs=(*_A_FUNCTION, "causality")),
     Law(batch, needs=_A_FUNCTION),
+    Law(row_isolation, needs=(*_A_FUNCTION, "batch")),
     Law(segment_isolation, needs=_A_FUNCTION),
+    Law(segment_gradient, needs=(*_A_FUNCTION, "segment-isolation")),
     Law(cache, needs=(*_A_FUNCTION, "causality")),
 )
 

@@ -38,23 +38,24 @@ class Change:
         return f"{change} moves the logits of position {first + position} by {farthest[position]:.3g}{hint}"
 
 
-def changes(run: DecoderRun) -> SearchStrategy[Change]:
-    """Any row of two lengths, any of its tokens, any other id."""
-    return rows(run).flatmap(lambda row: _changes_of(run, row, before=len(row)))
+def changes(run: DecoderRun, length: int | None = None) -> SearchStrategy[Change]:
+    """Any row of two lengths, or of the one given, any of its tokens, any other id."""
+    return rows(run, length).flatmap(lambda row: _changes_of(run, row, before=len(row)))
 
 
-def changes_before(run: DecoderRun) -> SearchStrategy[tuple[Change, int]]:
+def changes_before(run: DecoderRun, length: int | None = None) -> SearchStrategy[tuple[Change, int]]:
     """Any row cut in two documents, and a change in the first; with the position where the second begins."""
 
     def cut_at(row: list[int], cut: int) -> SearchStrategy[tuple[Change, int]]:
         return st.tuples(_changes_of(run, row, before=cut), st.just(cut))
 
-    return rows(run).flatmap(lambda row: st.integers(1, len(row) - 1).flatmap(lambda cut: cut_at(row, cut)))
+    return rows(run, length).flatmap(lambda row: st.integers(1, len(row) - 1).flatmap(lambda cut: cut_at(row, cut)))
 
 
-def rows(run: DecoderRun) -> SearchStrategy[list[int]]:
-    """Any ids in a short or in a long row."""
-    return st.sampled_from((run.short, run.long)).flatmap(lambda length: rows_of(run, length))
+def rows(run: DecoderRun, length: int | None = None) -> SearchStrategy[list[int]]:
+    """Any ids in a short or in a long row, or in one of that length."""
+    lengths = (run.short, run.long) if length is None else (length,)
+    return st.sampled_from(lengths).flatmap(lambda length: rows_of(run, length))
 
 
 def rows_of(run: DecoderRun, length: int) -> SearchStrategy[list[int]]:

@@ -1,8 +1,11 @@
-"""Which tokens a position's logits depend on, by the gradient with respect to the rows of the embedding table.
+"""Which tokens a position's logits depend on, by the gradient with respect to the rows of the embedding table; and
+what training on some positions would do to every parameter.
 
 The table is found by what it does: a matrix with a row for each id, whose gradient is zero in the rows of all ids that
 are not read.
 """
+
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -41,3 +44,31 @@ def influence(run: DecoderRun, segments: np.ndarray | None = None) -> np.ndarray
     unread = np.arange(2, vocab_size - length)
     read = [gradient[:, ids] for gradient in by_id if not gradient[:, unread].any() and gradient[:, ids].any()]
     return np.max(read, axis=0) if read else None
+
+
+ParameterGradient = Callable[[np.ndarray, np.ndarray | None, np.ndarray], list[np.ndarray]]
+
+
+def parameter_gradient(run: DecoderRun) -> ParameterGradient:
+    """(tokens, segments, chosen positions B x T) to the gradient of what the logits there sum to under fixed weights.
+
+    It is that of every array of floating point numbers among the parameters.
+    """
+    floats = [index for index, array in enumerate(run.arrays) if jnp.issubdtype(array.dtype, jnp.floating)]
+
+    def total(leaves: list[jax.Array], tokens: jax.Array, segments: jax.Array | None, chosen: jax.Array) -> jax.Array:
+        arrays = list(run.arrays)
+        for index, leaf in zip(floats, leaves, strict=True):
+            arrays[index] = leaf
+        logits = run.apply(arrays, tokens, segments).astype(jnp.float32)
+        weights = jax.random.normal(jax.random.key(0), logits.shape)
+        return jnp.where(chosen[:, :, None], logits * weights, 0.0).sum()
+
+    gradient = jax.jit(jax.grad(total))
+
+    def compute(tokens: np.ndarray, segments: np.ndarray | None, chosen: np.ndarray) -> list[np.ndarray]:
+        documents = None if segments is None else jnp.asarray(segments)
+        leaves = gradient([run.arrays[index] for index in floats], jnp.asarray(tokens), documents, jnp.asarray(chosen))
+        return [np.asarray(leaf.astype(jnp.float32)) for leaf in leaves]
+
+    return compute

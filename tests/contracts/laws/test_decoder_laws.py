@@ -88,6 +88,39 @@ def against_the_batch(params: Params, tokens: Array) -> Array:
     return logits + logits.mean(axis=0, keepdims=True)
 
 
+def slightly_against_the_batch(params: Params, tokens: Array) -> Array:
+    logits = right(params, tokens)
+    return logits + 1e-6 * logits.mean(axis=0, keepdims=True)
+
+
+def learns_across_rows(params: Params, tokens: Array) -> Array:
+    return _learning_from(params, tokens, None)
+
+
+def learns_across_documents(params: Params, tokens: Array, segments: Array | None = None) -> Array:
+    # without segments the whole row is one document, which may learn from all of itself
+    return right(params, tokens) if segments is None else _learning_from(params, tokens, segments)
+
+
+def _learning_from(params: Params, tokens: Array, segments: Array | None) -> Array:
+    """Right logits, whose backward pass takes all tokens of the batch into account."""
+
+    @jax.custom_vjp
+    def project(x: Array, head: Array, everything: Array) -> Array:
+        return x @ head
+
+    def forward(x: Array, head: Array, everything: Array) -> tuple[Array, Any]:
+        return x @ head, (x, head, everything)
+
+    def backward(kept: Any, cotangent: Array) -> tuple[Array, Array, Array]:
+        x, head, everything = kept
+        by_head = jnp.einsum("btd,btv->dv", x, cotangent) * (1 + 1e-3 * everything)
+        return cotangent @ head.T, by_head, jnp.zeros_like(everything)
+
+    project.defvjp(forward, backward)
+    return project(states(params, tokens, segments), params["head"], tokens.mean(dtype=jnp.float32))
+
+
 def noisy() -> Callable[[Params, Array], Array]:
     noise = np.random.default_rng(0)
     return lambda params, tokens: right(params, tokens) + noise.normal()
@@ -114,6 +147,16 @@ FAULTS: dict[str, list[tuple[Callable[..., Any], str]]] = {
             mixes_documents,
             f"with the documents cut at 1, token 0 of {ZEROS} set to 1 moves the logits of position 1 by ",
         )
+    ],
+    "segment-gradient": [
+        (
+            learns_across_documents,
+            f"with the documents cut at 1, token 0 of {ZEROS} set to 1 moves the gradient of the second by ",
+        )
+    ],
+    "row-isolation": [
+        (slightly_against_the_batch, f"beside {ZEROS}, token 0 of {ZEROS} set to 1 moves its logits by "),
+        (learns_across_rows, f"beside {ZEROS}, token 0 of {ZEROS} set to 1 moves its gradient by "),
     ],
 }
 
@@ -167,7 +210,9 @@ def test_every_law_has_a_fault_here():
 def test_a_decoder_that_is_right_keeps_every_law():
     report = verify(from_apply(right, params(), max_length=MOST, **cached(right)), effort=QUICK)
     assert [outcome.verdict for outcome in report.outcomes] == ["kept"] * len(LAWS), str(report)
-    assert all("the gradient" in o.detail for o in report.outcomes if o.law in ("causality", "segment-isolation"))
+    details = {outcome.law: outcome.detail for outcome in report.outcomes}
+    assert all("the gradient" in details[law] for law in ("causality", "segment-isolation"))
+    assert "without segments the same moves them by up to" in details["segment-isolation"]
 
 
 def test_the_gradient_finds_a_leak_that_rounding_hides_from_the_logits():
