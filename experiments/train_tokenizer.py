@@ -1,6 +1,7 @@
 """`bytebound tokenizer`: train a vocabulary on one's own text and keep it in a file that a person can read."""
 
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -16,6 +17,9 @@ class TrainTokenizer:
 
     The size counts text tokens and is an upper bound: training stops early when no pair of tokens occurs --min-count
     times. The same text gives the same vocabulary on every machine.
+
+    Files may be larger than memory, and every core counts. It can be stopped at any moment, by force too: counts are
+    kept beside --out every ten seconds, and the same command goes on from them.
     """
 
     corpus: tyro.conf.Positional[tuple[str, ...]]
@@ -37,25 +41,36 @@ class TrainTokenizer:
 
     def run(self) -> None:
         """Train, save, say what came out."""
-        from research.text import read_documents
         from research.tokenizers import BPETokenizer
 
         if not self.corpus:
             raise InputError("corpus", expected="at least one file or folder", got="none")
         _check_writable(Path(self.out))
-        documents = (document.text for document in read_documents(*self.corpus, separator=self.separator))
-        tokenizer = BPETokenizer.train(
-            documents,
-            self.vocab_size,
-            pattern=self.pattern,
-            min_count=self.min_count,
-            tie_break=self.tie_break,
-            boundary=self.boundary,
-        )
+        counts = _counts_file(Path(self.out))
+        try:
+            tokenizer = BPETokenizer.train_files(
+                self.corpus,
+                self.vocab_size,
+                pattern=self.pattern,
+                min_count=self.min_count,
+                tie_break=self.tie_break,
+                boundary=self.boundary,
+                separator=self.separator,
+                counts_file=counts,
+            )
+        except KeyboardInterrupt:
+            if counts.exists():
+                print(f"stopped; the same command goes on from the counts in {counts}", file=sys.stderr)
+            raise
         tokenizer.save(self.out)
+        counts.unlink(missing_ok=True)
         print(f"{tokenizer.text_vocab_size:,} text tokens ({len(tokenizer.merges):,} merges), {tokenizer.stop_reason}")
         print(f"vocab_sha256 {tokenizer.identity.vocab_sha256}")
         print(f"written: {self.out}")
+
+
+def _counts_file(out: Path) -> Path:
+    return out.with_name(f"{out.name}.counts")
 
 
 def _check_writable(path: Path) -> None:

@@ -160,16 +160,16 @@ class Saved:
         """Put the counts of the first `done` parts in the place of what was there."""
         words = counter.result()
         unfinished = self.path.with_name(f".{self.path.name}.unfinished")
-        with open(unfinished, "wb") as file:
-            np.savez(file, recipe=self.recipe, done=done, text=words.text, starts=words.starts, counts=words.counts)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, self.path)
+        try:
+            with open(unfinished, "wb") as file:
+                np.savez(file, recipe=self.recipe, done=done, text=words.text, starts=words.starts, counts=words.counts)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(unfinished, self.path)
+        except BaseException:
+            unfinished.unlink(missing_ok=True)
+            raise
         self.saved_at = time.monotonic()
-
-    def remove(self) -> None:
-        """When the tokenizer is saved and the counts are no longer needed."""
-        self.path.unlink(missing_ok=True)
 
 
 def _unusable(path: Path, got: str) -> InputError:
