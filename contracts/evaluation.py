@@ -138,3 +138,23 @@ class Evaluation:
             np.bincount(position, self.nats[chosen], minlength=most),
             np.bincount(position, minlength=most).astype(np.int64),
         )
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How far other documents of a batch move when the text of one is replaced; 0 is bit for bit, not nearly."""
+
+    policy: RowPolicy
+    changed: int
+    """tokens that were replaced"""
+    compared: int
+    """positions of documents that were left as they are: those behind it in its row, or in rows of their own"""
+    logits: float
+    """the largest change of a logit at a compared position"""
+    gradient: float
+    """the largest change, in any parameter, of the gradient of the nats at the compared positions"""
+
+    @property
+    def isolated(self) -> bool:
+        """Whether nothing of the replaced document reaches another one, forward or backward."""
+        return self.logits == 0 and self.gradient == 0
