@@ -3,6 +3,7 @@
 from research.measures.baselines import CharacterVocabulary, WordVocabulary
 from research.measures.bootstrap import Ratio, paired_ratios
 from research.measures.characters import EMOJI, check_length_law, normalized
+from research.measures.compression import ByteNGram, xz_bits
 from research.measures.gini import Gini, gini, paired_gini
 from research.measures.guessing import chunk_characters, chunks, guess_error
 from research.measures.nested import lengths_by_merges, split_back
@@ -12,6 +13,7 @@ from research.measures.words import WordPlaces, Words, word_places, words_kept
 
 __all__ = [
     "EMOJI",
+    "ByteNGram",
     "CharacterVocabulary",
     "Encoded",
     "Gini",
@@ -37,4 +39,5 @@ __all__ = [
     "used_share",
     "word_places",
     "words_kept",
+    "xz_bits",
 ]
