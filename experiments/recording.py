@@ -79,7 +79,7 @@ def new_manifest(question: Question, arguments: Any) -> Manifest:
 
 
 #: Where a run reads and writes, and how it shows itself: not part of what it measures.
-_PLACES = ("output", "out", "update_results", "json", "dry_run")
+_PLACES = ("output", "out", "update_results", "json", "dry_run", "cache", "processes")
 
 
 def plain(arguments: Any) -> dict[str, Any]:

@@ -1,0 +1,136 @@
+"""What the trained decoders say: leakage, loss of documents read alone, loss by position; each against `cross`."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from experiments.ablation.outcome import Outcome
+from experiments.ablation.statistics import Difference, Verdict, paired_difference, verdict
+from experiments.document_isolation.arms import ALONE, CROSS, ONLY_POSITIONS, OWN, Prepared
+from experiments.document_isolation.pairs import Pairs
+from experiments.document_isolation.question import MARGIN
+
+ALL = "all"
+#: Text tokens that stand between a token and the boundary that opened its document.
+POSITIONS = (0, 1, 2, 4, 8, 16, 32)
+#: A position is stated if so many held-out tokens stand there.
+_LEAST_TOKENS = 20
+
+
+@dataclass(frozen=True)
+class Leak:
+    """The largest trace of another document over all seeds of a policy; 0 is none, to the last bit."""
+
+    policy: str
+    logits: float
+    gradient: float
+    positions: int
+    """that were looked at, in all"""
+
+    @property
+    def isolates(self) -> bool:
+        """Nothing arrives."""
+        return self.logits == 0 and self.gradient == 0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """An arm against `cross` on one text, at equal text bytes."""
+
+    arm: str
+    text: str
+    context: str
+    difference: Difference
+    """in bits a byte; below 0 the arm is better"""
+    verdict: Verdict
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """Every outcome, and what was made of them."""
+
+    prepared: Prepared
+    outcomes: dict[str, tuple[Outcome, ...]]
+    pairs: dict[str, Pairs]
+
+    @property
+    def judged(self) -> list[str]:
+        """All texts together, and each of them."""
+        return [ALL, *self.prepared.texts.names]
+
+    def texts(self, text: str) -> list[str]:
+        """The texts that a name stands for."""
+        return list(self.prepared.texts.names) if text == ALL else [text]
+
+    @property
+    def others(self) -> list[str]:
+        """The arms that are compared with `cross`."""
+        return [arm for arm in self.outcomes if arm != CROSS]
+
+    @cached_property
+    def leaks(self) -> list[Leak]:
+        """By policy, those that were only asked about too."""
+        found = []
+        for policy in (*self.outcomes, ONLY_POSITIONS):
+            asked = [one.leakage[policy] for each in self.outcomes.values() for one in each if policy in one.leakage]
+            found.append(
+                Leak(
+                    policy,
+                    max(leak["logits"] for leak in asked),
+                    max(leak["gradient"] for leak in asked),
+                    int(sum(leak["positions"] for leak in asked)),
+                )
+            )
+        return found
+
+    @cached_property
+    def text_bytes(self) -> int:
+        """What every training has read at least: where all are compared."""
+        return min(one.reached("text_bytes") for each in self.outcomes.values() for one in each)
+
+    def values(self, arm: str, text: str, context: str = ALONE) -> list[float]:
+        """bpb_total, seed by seed: of documents alone at equal bytes, or of the finished decoders in their own rows."""
+        if context == ALONE:
+            return [one.at("text_bytes", self.text_bytes, ALONE, self.texts(text)) for one in self.outcomes[arm]]
+        return [_bits([one.last(context, name) for name in self.texts(text)]) for one in self.outcomes[arm]]
+
+    @cached_property
+    def comparisons(self) -> list[Comparison]:
+        """Every arm against `cross`: documents alone, and as the arm reads them."""
+        found = []
+        for context in (ALONE, OWN):
+            for arm in self.others:
+                for text in self.judged:
+                    difference = paired_difference(self.values(arm, text, context), self.values(CROSS, text, context))
+                    found.append(Comparison(arm, text, context, difference, verdict(difference, MARGIN)))
+        return found
+
+    def judgement(self, arm: str) -> Comparison:
+        """The one that the rule is about."""
+        return next(one for one in self.comparisons if (one.arm, one.text, one.context) == (arm, ALL, ALONE))
+
+    @cached_property
+    def positions(self) -> list[int]:
+        """The positions that enough held-out tokens stand at."""
+        scores = [self.outcomes[CROSS][0].last(ALONE, text) for text in self.texts(ALL)]
+        counted = [sum(score.position_tokens[place] for score in scores) for place in POSITIONS]
+        return [place for place, tokens in zip(POSITIONS, counted, strict=True) if tokens >= _LEAST_TOKENS]
+
+    def at_position(self, arm: str, place: int, context: str) -> list[float]:
+        """Mean nats of the tokens at a position of all texts, seed by seed."""
+        found = []
+        for outcome in self.outcomes[arm]:
+            scores = [outcome.last(context, text) for text in self.texts(ALL)]
+            tokens = sum(score.position_tokens[place] for score in scores)
+            found.append(sum(score.position_nats[place] for score in scores) / tokens)
+        return found
+
+    def position_difference(self, arm: str, place: int, context: str) -> Difference:
+        """Against `cross`, in nats a token."""
+        return paired_difference(self.at_position(arm, place, context), self.at_position(CROSS, place, context))
+
+
+def _bits(scores: Sequence) -> float:
+    nats = sum(sum(score.nats_text) + sum(score.nats_protocol) for score in scores)
+    return nats / sum(score.bytes for score in scores) / math.log(2)

@@ -1,0 +1,159 @@
+"""The tables, the summary first: each arm at a glance, then leakage, pairs by documents a row, loss by position."""
+
+from statistics import fmean, stdev
+
+from experiments.ablation.statistics import Difference, visible_difference
+from experiments.document_isolation.arms import ALONE, CROSS, OWN
+from experiments.document_isolation.compare import ALL, Results
+from experiments.document_isolation.pairs import uniform_cuts
+from experiments.document_isolation.question import MARGIN
+from experiments.tables import Table, number, percent, si
+
+
+def tables(results: Results) -> list[Table]:
+    """Every table, the summary first."""
+    return [
+        _arms(results),
+        _leaks(results),
+        _differences(results),
+        _positions(results),
+        _by_documents(results),
+        _trained(results),
+    ]
+
+
+def spelled(of: Difference) -> str:
+    """`-0.013 [-0.040, +0.014]`."""
+    return f"{of.value:+.3f} [{of.low:+.3f}, {of.high:+.3f}]"
+
+
+def _arms(results: Results) -> Table:
+    rows = []
+    leaks = {leak.policy: leak for leak in results.leaks}
+    for arm, pairs in results.pairs.items():
+        values = results.values(arm, ALL)
+        rows.append(
+            (
+                arm,
+                "none" if leaks[arm].isolates else "yes",
+                percent(1 - pairs.filled.sum() / (pairs.rows * pairs.length)),
+                number(pairs.executed / pairs.filled.sum(), 1),
+                percent(pairs.useful / pairs.executed),
+                f"{fmean(values):.3f} +- {stdev(values):.3f}",
+                "" if arm == CROSS else str(results.judgement(arm).verdict),
+            )
+        )
+    arguments = results.prepared.arguments
+    seen = visible_difference(arguments.seeds, arguments.assumed_spread)
+    return Table(
+        "Documents of a row, four ways",
+        (
+            "isolation",
+            "leakage",
+            "padding",
+            "pairs executed a token",
+            "of them within documents",
+            "bpb_total",
+            "against cross",
+        ),
+        tuple(rows),
+        f"{results.prepared.documents_per_row:.1f} documents a row of {arguments.length} positions; bits a byte of "
+        f"held-out documents, each read alone, after {si(results.text_bytes, 'B')} of text, over {arguments.seeds} "
+        f"seeds. Said before the run: at a spread of {arguments.assumed_spread:g} they show differences from "
+        f"{seen:.3f} on (80 % power); the margin is {MARGIN:g}. Pairs are of one head and layer, forward.",
+    )
+
+
+def _leaks(results: Results) -> Table:
+    return Table(
+        "Leakage from the first document of a row, in the trained decoders of all seeds",
+        ("policy", "largest change of a logit", "largest gradient", "positions looked at", "isolates"),
+        tuple(
+            (
+                leak.policy,
+                _exact(leak.logits),
+                _exact(leak.gradient),
+                number(leak.positions),
+                "yes" if leak.isolates else "no",
+            )
+            for leak in results.leaks
+        ),
+        "Every token of the first document is changed, and the others' logits are compared; the gradient is that of "
+        "the others' loss by the embeddings of tokens that the first document alone has. 0 is equality of every bit.",
+    )
+
+
+def _exact(value: float) -> str:
+    return "0" if value == 0 else f"{value:.2g}"
+
+
+def _differences(results: Results) -> Table:
+    rows = tuple(
+        (one.arm, one.text, one.context, spelled(one.difference), f"{one.difference.spread:.3f}", str(one.verdict))
+        for one in results.comparisons
+    )
+    return Table(
+        "Bits a byte against cross (below 0 is better than cross)",
+        ("isolation", "text", "documents are read", "difference [95 %]", "spread", "verdict"),
+        rows,
+        "`alone` is what the rule is about: a document with nothing before it, at equal bytes read. `own` reads the "
+        "held-out documents as the arm reads its training rows, so that cross has other documents to look at.",
+    )
+
+
+def _positions(results: Results) -> Table:
+    arms = list(results.outcomes)
+    rows = []
+    for context in (ALONE, OWN):
+        for place in results.positions:
+            cells = [f"{fmean(results.at_position(arm, place, context)):.3f}" for arm in arms]
+            differences = [spelled(results.position_difference(arm, place, context)) for arm in results.others]
+            rows.append((f"{place}, {context}", *cells, *differences))
+    return Table(
+        "Nats of a token by its position behind the boundary",
+        ("position, documents read", *arms, *(f"{arm} - {CROSS}" for arm in results.others)),
+        tuple(rows),
+        "Position 0 is the first text token of a document, predicted from the boundary alone where they are apart.",
+    )
+
+
+def _by_documents(results: Results) -> Table:
+    rows = tuple(
+        (str(k), number(count), percent(share), percent(uniform_cuts(k)), percent(1 / k))
+        for k, (count, share) in results.pairs[CROSS].per_document_count.items()
+    )
+    return Table(
+        "Causal pairs within documents, by documents a row",
+        ("documents k", "rows", "counted", "2 / (k + 1)", "1 / k"),
+        rows,
+        "2 / (k + 1) is the mean for rows cut anywhere, 1 / k the least, for documents of equal length. Best-fit "
+        "packing puts a row together from what fits, so that its documents are neither.",
+    )
+
+
+def _trained(results: Results) -> Table:
+    rows = []
+    for arm, cells in results.prepared.by_arm.items():
+        cell, pairs = cells[0], results.pairs[arm]
+        read = results.outcomes[arm][0].reached("text_bytes")
+        rows.append(
+            (
+                arm,
+                str(cell.config.batch_size),
+                str(cell.config.length),
+                number(pairs.mean_documents, 1),
+                str(cell.config.steps),
+                number(read),
+                si(cell.flops, "FLOPs"),
+            )
+        )
+    texts = results.prepared.texts
+    return Table(
+        "What was trained",
+        ("isolation", "rows a step", "positions a row", "documents a row", "steps", "bytes read", "training"),
+        tuple(rows),
+        f"{number(results.prepared.by_arm[CROSS][0].parameters)} parameters, a vocabulary of "
+        f"{number(results.prepared.material.tokenizer.vocab_size)}. FLOPs are those of exactly causal attention over "
+        f"every position, padding too. {number(texts.too_long)} documents of more than "
+        f"{results.prepared.arguments.longest} bytes were left out.",
+    )
