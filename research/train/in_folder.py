@@ -152,8 +152,8 @@ class _Kept:
         steps = finished_steps(checkpoints)
         if not steps:
             return 0
-        path = checked_checkpoint(self.folder, steps[-1], self.training.abstract_state)
-        self.training.state = load_state(path, self.training.placed_state)
+        path = checked_checkpoint(self.folder, steps[-1], self.training.program.abstract_state)
+        self.training.state = load_state(path, self.training.program.placed_state)
         return steps[-1]
 
     def _dispatches(self) -> Iterator[Dispatched]:

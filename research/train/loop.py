@@ -20,8 +20,9 @@ from research.model import Decoder
 from research.model.tokens import check_tokens
 from research.stream import Rows
 from research.train.config import TrainConfig
-from research.train.mesh import data_mesh, everywhere, require_divisible, shardings, split_rows
-from research.train.step import MakeDecoder, Metrics, TrainState, first_state, make_dispatch, make_train_step
+from research.train.mesh import data_mesh, require_divisible, split_rows
+from research.train.program import program
+from research.train.step import MakeDecoder, Metrics, TrainState
 
 
 class Dispatched(NamedTuple):
@@ -65,23 +66,18 @@ class Training:
         mesh: jax.sharding.Mesh | None = None,
     ) -> None:
         require_vocabulary(config, tokenizer)
-        self.config, self.tokenizer, self.make = config, tokenizer, make
+        self.config, self.tokenizer = config, tokenizer
         self.mesh = data_mesh() if mesh is None else mesh
         require_divisible(config.batch_size // config.accumulate, self.mesh)
         self.rows = Rows(stream, tokenizer, config.policy, config.batch_size, config.length)
-        self.graph = nnx.split(nnx.eval_shape(lambda: make(config.decoder, rngs=nnx.Rngs(0))))[0]
-        self.abstract_state = jax.eval_shape(lambda: first_state(config, make))
-        self.shardings = shardings(self.abstract_state, self.mesh)
-        step = make_train_step(config, self.graph, tokenizer.token_byte_lengths)
-        self._dispatch = make_dispatch(step, out_shardings=(self.shardings, everywhere(self.mesh)))
+        self.program = program(config, tokenizer, make, self.mesh)
         self._state: TrainState | None = None
 
     @property
     def state(self) -> TrainState:
         """The state as it is; the first one, if nothing was restored."""
         if self._state is None:
-            first = jax.jit(lambda: first_state(self.config, self.make), out_shardings=self.shardings)
-            self._state = first()
+            self._state = self.program.first_state(self.config.seed)
         return self._state
 
     @state.setter
@@ -89,18 +85,9 @@ class Training:
         self._state = state
 
     @property
-    def placed_state(self) -> TrainState:
-        """Shapes, dtypes and places of the state, without its values: what a checkpoint is loaded into."""
-        return jax.tree.map(
-            lambda array, sharding: jax.ShapeDtypeStruct(array.shape, array.dtype, sharding=sharding),
-            self.abstract_state,
-            self.shardings,
-        )
-
-    @property
     def decoder(self) -> LanguageModel:
         """The decoder of the state as it is now."""
-        return nnx.merge(self.graph, self.state.params)
+        return nnx.merge(self.program.graph, self.state.params)
 
     def dispatches(self) -> Iterator[Dispatched]:
         """Train from where the state stands to the last step; each item is a dispatch that is done.
@@ -112,7 +99,7 @@ class Training:
         upcoming = self.batches(first, self.config.next_stop(first)) if first < self.config.steps else None
         while upcoming is not None:
             stop = self.config.next_stop(first)
-            self.state, metrics = self._dispatch(self.state, upcoming)
+            self.state, metrics = self.program.dispatch(self.state, upcoming)
             # while the device computes, the host makes what comes next
             upcoming = self.batches(stop, self.config.next_stop(stop)) if stop < self.config.steps else None
             found = jax.device_get(metrics)

@@ -21,7 +21,7 @@ from contracts.errors import InputError
 from research.train.checkpoint import finished_steps, load_state
 from research.train.loop import Training
 from research.train.run import CHECKPOINTS, checked_checkpoint, corpus_of, read_run_manifest
-from research.train.step import batch_nats, make_dispatch, make_train_step
+from research.train.step import batch_nats
 
 _LIBRARIES = ("jax", "flax", "optax")
 
@@ -59,8 +59,8 @@ def replay(folder: str | os.PathLike[str], step: int, corpus: str | os.PathLike[
     training = Training(manifest.config, stored.train, stored.tokenizer)
     before = [found for found in finished_steps(folder / CHECKPOINTS) if found <= step]
     if before:
-        path = checked_checkpoint(folder, before[-1], training.abstract_state)
-        training.state = load_state(path, training.placed_state)
+        path = checked_checkpoint(folder, before[-1], training.program.abstract_state)
+        training.state = load_state(path, training.program.placed_state)
     _advance(training, step)
     batch = jax.tree.map(lambda field: field[0], training.batches(step, step + 1))
     return _checked(training, batch, step)
@@ -75,9 +75,8 @@ def _advance(training: Training, step: int) -> None:
             first = done.stop
             if config.next_stop(first) > step:
                 break
-    single = make_dispatch(make_train_step(config, training.graph, training.tokenizer.token_byte_lengths))
     for number in range(first, step):
-        training.state, _ = single(training.state, training.batches(number, number + 1))
+        training.state, _ = training.program.dispatch(training.state, training.batches(number, number + 1))
 
 
 def _checked(training: Training, batch: Batch, step: int) -> Replay:
@@ -85,7 +84,7 @@ def _checked(training: Training, batch: Batch, step: int) -> Replay:
     params, needs_mask = training.state.params, training.config.policy.needs_mask
 
     def nats(params: PyTree, part: Batch) -> jax.Array:
-        return batch_nats(nnx.merge(training.graph, params), part, needs_mask)
+        return batch_nats(nnx.merge(training.program.graph, params), part, needs_mask)
 
     checked = jax.jit(checkify.checkify(jax.value_and_grad(nats), errors=checkify.nan_checks))
     parts = [jax.tree.map(lambda field, part=part: field[part], batch) for part in range(training.config.accumulate)]

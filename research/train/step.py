@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import optax
 from flax import nnx
-from jaxtyping import Array, Bool, Float32, Int32, PyTree
+from jaxtyping import Array, Bool, Float32, Int32, PyTree, UInt32
 
 from contracts.batch import Batch
 from contracts.core import contract
@@ -53,9 +53,10 @@ MakeDecoder = Callable[..., Any]
 Step = Callable[[TrainState, Batch], tuple[TrainState, Metrics]]
 
 
-def first_state(config: TrainConfig, make: MakeDecoder) -> TrainState:
-    """What training begins with: parameters from the config's seed, and an optimizer that has seen nothing."""
-    params = nnx.split(make(config.decoder, rngs=nnx.Rngs(config.seed)))[1]
+def first_state(config: TrainConfig, make: MakeDecoder, seed: UInt32[Any, ""] | None = None) -> TrainState:
+    """What training begins with: parameters from the seed, or the config's, and an optimizer that has seen nothing."""
+    key = jax.random.key(config.seed if seed is None else seed)
+    params = nnx.split(make(config.decoder, rngs=nnx.Rngs(key)))[1]
     return TrainState(params, adamw(config).init(params), jnp.int32(0))
 
 

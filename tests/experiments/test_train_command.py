@@ -219,11 +219,15 @@ def test_a_step_that_is_not_finite_is_replayed_with_the_command_that_was_told(co
     assert "not finite in the step: the gradient of" in told
 
 
+@pytest.mark.slow
 def test_a_step_that_is_fine_replays_as_fine(trained, capsys):
     assert run("--resume", trained, "--debug-step", 12) == 0
     told = capsys.readouterr().out
     assert "checkify: every result is a number" in told
     assert "not finite in the step: no gradient" in told
+
+
+def test_a_step_that_the_run_does_not_have_is_refused(trained, capsys):
     assert run("--resume", trained, "--debug-step", 20) == 2
     assert "step to replay: expected 0 to 19, got 20" in capsys.readouterr().err
 

@@ -28,7 +28,7 @@ from research.train.step import first_state
 
 
 def state_of(config):
-    return first_state(config, Decoder)
+    return jax.jit(lambda: first_state(config, Decoder))()
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,6 @@
 """One step, against the same step spelled out: a mean of nats, its gradient, clipping, AdamW."""
 
 from dataclasses import replace
-from functools import cache
 
 import jax
 import jax.numpy as jnp
@@ -19,9 +18,8 @@ from research.train.optimizer import matrices
 from research.train.step import batch_nats, in_range, trained_bytes
 
 
-@cache
 def prepared(config):
-    """The training of this config, which compiles once for all tests."""
+    """The training of this config, of which equal ones compile once."""
     return Training(config, STREAM, TOKENIZER)
 
 
@@ -31,7 +29,7 @@ def one_step(config, batch=None):
     batches = training.batches(0, 1) if batch is None else batch
     first = jax.tree.map(jnp.copy, training.state)
     before = jax.tree.map(np.asarray, first.params)
-    after, metrics = training._dispatch(first, batches)
+    after, metrics = training.program.dispatch(first, batches)
     return before, after, jax.tree.map(lambda field: field[0], metrics)
 
 
@@ -59,7 +57,7 @@ def test_a_step_is_the_gradient_of_the_mean_clipped_and_put_through_adamw(clip_n
     rows = Rows(STREAM, TOKENIZER, config.policy, config.batch_size, config.length)
     batch = jax.tree.map(jnp.asarray, rows(config.seed, 0))
     graph = nnx.split(Decoder(DECODER, rngs=nnx.Rngs(0)))[0]
-    loss, gradients = jax.value_and_grad(plain_loss)(before, batch, graph)
+    loss, gradients = jax.jit(jax.value_and_grad(plain_loss), static_argnums=2)(before, batch, graph)
     gradients = jax.tree.map(lambda g: np.asarray(g, np.float64), gradients)
     norm = np.sqrt(sum(float((g**2).sum()) for g in jax.tree.leaves(gradients)))
     np.testing.assert_allclose(metrics.loss, loss, rtol=1e-5)
@@ -107,9 +105,11 @@ def test_segments_reach_the_decoder_only_where_the_policy_needs_a_mask():
     other = np.array(batch.tokens)
     other[0, 0] = (other[0, 0] + 1) % 256
 
+    nats = jax.jit(batch_nats, static_argnums=2)
+
     def difference(needs_mask):
         found = [
-            batch_nats(decoder, jax.tree.map(jnp.asarray, batch._replace(tokens=tokens, weights=last)), needs_mask)
+            nats(decoder, jax.tree.map(jnp.asarray, batch._replace(tokens=tokens, weights=last)), needs_mask)
             for tokens in (batch.tokens, other)
         ]
         return abs(float(found[0] - found[1]))
