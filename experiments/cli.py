@@ -8,6 +8,8 @@ import tyro
 from experiments.command import guarded, parse
 from experiments.contracts.command import Contracts
 from experiments.corpus import Corpus
+from experiments.evaluate import Evaluate
+from experiments.generate import Generate
 from experiments.study import Study
 from experiments.tokens import Tokens
 from experiments.train import Train
@@ -22,6 +24,8 @@ Examples:
   bytebound tokenizer my_texts/ --vocab-size 8192 --out my_vocabulary.json
   bytebound corpus build my_texts/ --out my_corpus
   bytebound train --corpus my_corpus --out my_run     a decoder on your own text, in seconds to begin with
+  bytebound evaluate my_run                           its bits per byte, beside xz and a 5-gram
+  bytebound generate my_run --prompt "Once upon"      text as it comes
   bytebound contracts verify my_package:make_decoder  the laws of a decoder, run on yours
   python -m experiments.boundary_cost --help          one question alone
 """
@@ -32,6 +36,8 @@ Action = (
     | Annotated[TrainTokenizer, tyro.conf.subcommand("tokenizer")]
     | Annotated[Corpus, tyro.conf.subcommand("corpus")]
     | Annotated[Train, tyro.conf.subcommand("train")]
+    | Annotated[Evaluate, tyro.conf.subcommand("evaluate")]
+    | Annotated[Generate, tyro.conf.subcommand("generate")]
     | Annotated[Contracts, tyro.conf.subcommand("contracts")]
 )
 

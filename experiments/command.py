@@ -86,7 +86,7 @@ def experiment_main(module: str, arguments_class: type[Any], argv: Sequence[str]
 
 
 #: Options that take one value or several, and none by mistake: an unset shell variable.
-_LISTS = ("--corpus", "--train", "--test", "--only")
+_LISTS = ("--corpus", "--train", "--test", "--only", "--text")
 
 
 def parse(form: Any, argv: Sequence[str] | None, prog: str, description: str) -> Any:

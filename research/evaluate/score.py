@@ -5,7 +5,7 @@ protocol token that opens the stream is given, a text token without anything bef
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
@@ -69,19 +69,23 @@ def evaluate(
 
 def document_bytes(stream: TokenStream, tokenizer: Tokenizer) -> list[bytes]:
     """The documents of a stream, decoded. Raises `InputError` unless they have as many bytes as were encoded."""
-    begin = np.asarray(stream.starts)
-    is_protocol = np.flatnonzero(np.asarray(stream.tokens) >= tokenizer.text_vocab_size)
-    # A document's text goes to the next protocol token; where there are none, to the next document.
-    bounds = np.concatenate([is_protocol, begin, [len(stream.tokens)]])
-    bounds.sort()
-    end = bounds[np.searchsorted(bounds, begin, side="right")]
-    pairs = zip(begin.tolist(), end.tolist(), strict=True)
-    found = [tokenizer.decode_bytes(np.asarray(stream.tokens[a:b], np.int32)) for a, b in pairs]
+    found = list(decoded(stream, tokenizer))
     size = sum(map(len, found))
     if size != stream.counts.bytes:
         hint = "the tokens are not those of the text that was counted, or another tokenizer's"
         raise InputError("bytes of the stream", expected=f"{stream.counts.bytes:,}", got=f"{size:,}", hint=hint)
     return found
+
+
+def decoded(stream: TokenStream, tokenizer: Tokenizer) -> Iterator[bytes]:
+    """The documents of a stream one by one."""
+    begin = np.asarray(stream.starts)
+    protocol = np.flatnonzero(np.asarray(stream.tokens) >= tokenizer.text_vocab_size)
+    # A document's text goes to the next protocol token; where there are none, to the next document.
+    bounds = np.sort(np.concatenate([protocol, begin, [len(stream.tokens)]]))
+    end = bounds[np.searchsorted(bounds, begin, side="right")]
+    for first, behind in zip(begin.tolist(), end.tolist(), strict=True):
+        yield tokenizer.decode_bytes(np.asarray(stream.tokens[first:behind], np.int32))
 
 
 @jax.jit
