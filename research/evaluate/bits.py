@@ -45,31 +45,31 @@ def ledger(
     if not sources or empty is not None:
         where = "" if empty is None else f"document {empty}"
         raise InputError("text", expected="documents that are not empty", got="none", where=where)
-    pieces = token_pieces(ids, tokenizer)
-    _reconcile(ids, pieces, b"".join(sources))
-    return _account(ids, costs, pieces, tokenizer, sources)
+    used, kind = np.unique(ids, return_inverse=True)
+    pieces = token_pieces(used, tokenizer)
+    _reconcile([pieces[token] for token in ids.tolist()], b"".join(sources))
+    return _account(costs, pieces, kind, tokenizer, sources)
 
 
 def _account(
-    ids: np.ndarray,
     nats: np.ndarray,
     pieces: dict[int, bytes],
+    kind: np.ndarray,
     tokenizer: Tokenizer | Table,
     sources: Sequence[bytes],
 ) -> Ledger:
+    """`kind` is the number of each token's id among those of `pieces`."""
     sizes = np.array([len(source) for source in sources], np.int64)
-    lengths = _by_id(ids, {token: len(piece) for token, piece in pieces.items()})
+    lengths = np.array([len(piece) for piece in pieces.values()], np.int64)[kind]
     document = _documents(lengths, sizes)
     is_text = lengths > 0
 
     def total(of: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         return np.bincount(document[chosen], of[chosen], minlength=len(sizes))
 
-    ones = np.ones(len(ids))
+    ones = np.ones(len(nats))
     nats_text, nats_protocol = total(nats, is_text), total(nats, ~is_text)
     characters = np.array([_characters(source) for source in sources], np.int64)
-    counted = _counted_wrongly(ids, pieces, tokenizer)
-    bits = float(nats.sum() / math.log(2))
     return Ledger(
         nats_text=nats_text,
         nats_protocol=nats_protocol,
@@ -79,12 +79,11 @@ def _account(
         tokens_protocol=total(ones, ~is_text).astype(np.int64),
         vocab_size=len(tokenizer) if isinstance(tokenizer, Mapping) else tokenizer.vocab_size,
         mistaken=_mistaken(nats, lengths, nats_text, sizes, characters)
-        | {f"over the bytes of {name}": bits / size for name, size in counted.items() if size != sizes.sum()},
+        | _over_wrong_bytes(nats_text.sum(), nats.sum(), _counted_wrongly(pieces, kind, tokenizer), sizes.sum()),
     )
 
 
-def _reconcile(ids: np.ndarray, pieces: dict[int, bytes], source: bytes) -> None:
-    scored = [pieces[token] for token in ids.tolist()]
+def _reconcile(scored: Sequence[bytes], source: bytes) -> None:
     if b"".join(scored) == source:
         return
     faults = find_faults(scored, source)
@@ -137,25 +136,24 @@ def _mistaken(
     return found
 
 
-def _counted_wrongly(ids: np.ndarray, pieces: dict[int, bytes], tokenizer: Tokenizer | Table) -> dict[str, int]:
-    """How many bytes the text would seem to have."""
+def _over_wrong_bytes(text: float, total: float, counted: dict[str, int], size: int) -> dict[str, float]:
+    """The figures over as many bytes as the text would seem to have, where that is not what it has."""
+    wrong = {f"over the bytes of {name}": bytes_ for name, bytes_ in counted.items() if bytes_ != size}
+    of_text = {name: text / bytes_ / math.log(2) for name, bytes_ in wrong.items()}
+    return of_text | {f"{name}, with boundaries": total / bytes_ / math.log(2) for name, bytes_ in wrong.items()}
+
+
+def _counted_wrongly(pieces: dict[int, bytes], kind: np.ndarray, tokenizer: Tokenizer | Table) -> dict[str, int]:
+    """How many bytes the text would seem to have, by the name of the mistake."""
     spellings = protocol_spellings(tokenizer)
-    tables = {
-        "U+FFFD counted as three bytes": {token: len(replaced(piece)) for token, piece in pieces.items()},
-        "a leading space counted twice": {
-            token: len(piece) + piece.startswith(b" ") for token, piece in pieces.items()
-        },
-        "special tokens spelled out": {
-            token: len(piece) or len(spellings.get(token, b"")) for token, piece in pieces.items()
-        },
-        "special tokens counted as one byte": {token: len(piece) or 1 for token, piece in pieces.items()},
+    lengths = {
+        "U+FFFD counted as three bytes": [len(replaced(piece)) for piece in pieces.values()],
+        "a leading space counted twice": [len(piece) + piece.startswith(b" ") for piece in pieces.values()],
+        "special tokens spelled out": [len(piece) or len(spellings.get(token, b"")) for token, piece in pieces.items()],
+        "special tokens counted as one byte": [len(piece) or 1 for piece in pieces.values()],
     }
-    return {name: int(_by_id(ids, table).sum()) for name, table in tables.items()}
-
-
-def _by_id(ids: np.ndarray, table: dict[int, int]) -> np.ndarray:
-    used, inverse = np.unique(ids, return_inverse=True)
-    return np.array([table[token] for token in used.tolist()], np.int64)[inverse]
+    occurrences = np.bincount(kind, minlength=len(pieces))
+    return {name: int(occurrences @ np.array(of_kind, np.int64)) for name, of_kind in lengths.items()}
 
 
 @contract

@@ -17,13 +17,13 @@ REPLACEMENT = "\N{REPLACEMENT CHARACTER}".encode()
 
 
 def token_pieces(ids: np.ndarray, tokenizer: Tokenizer | Table) -> dict[int, bytes]:
-    """The bytes of each id that occurs; none for a protocol token.
+    """The bytes of each id, of which none comes twice; no bytes for a protocol token.
 
     Raises:
         InputError: for an id that the tokenizer does not have, and for a tokenizer whose `token_byte_lengths` are not
             the lengths of its tokens.
     """
-    used = [int(token) for token in np.unique(ids)]
+    used = ids.tolist()
     if isinstance(tokenizer, Mapping):
         return {token: _from_table(tokenizer, token) for token in used}
     for token in used:
