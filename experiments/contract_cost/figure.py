@@ -20,7 +20,13 @@ def draw(folder: Path, found: Findings) -> list[str]:
         _bars(
             axes[0], found.calls, "An eager call", "Of the 48 arrays in caches, stock looks at none.", ("none", *_BOTH)
         )
-        _bars(axes[1], found.decorations, "Decorating a function", "Ours puts off its work to the first call.", _BOTH)
+        _bars(
+            axes[1],
+            found.decorations,
+            "Decorating a function",
+            "Ours puts off most of its work to the first call.",
+            _BOTH,
+        )
         axes[0].legend(fontsize=_SMALL, loc="upper left")
         axes[1].axhline(DECORATION_US, color="black", linestyle="--", linewidth=1)
         axes[1].set_xlim(right=2.8)

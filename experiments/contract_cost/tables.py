@@ -64,7 +64,7 @@ def _decorations(found: Findings) -> Table:
             )
             for form, samples in found.decorations.items()
         ),
-        "Ours looks at the annotations at the first call, not at decoration.",
+        "At decoration ours refuses what it could not check; everything else it puts off to the first call.",
     )
 
 
