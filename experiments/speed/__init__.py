@@ -1,1 +1,1 @@
-"""Speed beside peers: the same job on the same text, side by side in one run."""
+"""Speed beside the peers, in one run: `python -m experiments.speed.NAME`."""
