@@ -31,7 +31,9 @@ def rows_under(stream_of):
     return rows
 
 
-@pytest.mark.parametrize("boundary", TOKENIZERS)
+@pytest.mark.parametrize(
+    "boundary", ["shared", *(pytest.param(name, marks=pytest.mark.slow) for name in ("separate", "none"))]
+)
 @pytest.mark.parametrize(
     "policy",
     [
@@ -67,6 +69,7 @@ def test_a_mixer_that_ignores_segments_gets_no_certificate(rows_under, bytes_dec
     assert not certificate(decoder, rows_under(RowPolicy("concatenate", "segments", "restart", "all"))).isolated
 
 
+@pytest.mark.slow
 def test_stacked_layers_and_half_precision_isolate_as_exactly(rows_under):
     shape = {"d_model": 12, "n_layers": 2, "n_heads": 2, "n_kv_heads": 1, "head_dim": 6, "d_ff": 20}
     config = DecoderConfig(vocab_size=257, context_length=16, compute_dtype="bfloat16", scan_layers=True, **shape)

@@ -34,8 +34,11 @@ def through_cache(decoder, rows, pads, pieces, slots):
 
 
 @pytest.mark.parametrize("scan_layers", [False, True], ids=["loop", "scan"])
-@pytest.mark.parametrize("pieces", [(12,), (1,) * 12, (7, 1, 1, 3)], ids=str)
-@pytest.mark.parametrize("slots", [12, 20])
+@pytest.mark.parametrize(
+    ("pieces", "slots"),
+    [((7, 1, 1, 3), 20), *(pytest.param(each, 12, marks=pytest.mark.slow) for each in [(12,), (1,) * 12])],
+    ids=str,
+)
 def test_rows_of_different_lengths_have_the_logits_that_they_have_alone(make, scan_layers, pieces, slots):
     decoder = make(scan_layers=scan_layers)
     tokens = np.random.default_rng(0).integers(0, 257, (4, 12)).astype(np.int32)
@@ -47,6 +50,7 @@ def test_rows_of_different_lengths_have_the_logits_that_they_have_alone(make, sc
         assert np.abs(got[row, 12 - length :] - alone).max() <= TOLERANCE * np.abs(alone).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", [{}, {"scan_layers": True}, {"compute_dtype": "bfloat16"}], ids=str)
 def test_the_law_of_caches_holds(make, changes):
     assert_laws(cached_view(make(**changes)), only=["cache"], effort=Effort(examples=3))

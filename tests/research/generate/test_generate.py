@@ -62,9 +62,19 @@ def outcomes(texts):
     return [(text.tokens, text.stop) for text in texts]
 
 
-@pytest.mark.parametrize("scan_layers", [False, True], ids=["loop", "scan"])
-@pytest.mark.parametrize("sampling", [Sampling(0.0), Sampling(0.8, top_k=20), Sampling(1.0, top_p=0.9)], ids=str)
-def test_cached_batched_text_is_the_text_of_whole_passes_row_by_row(make, scan_layers, sampling):
+@pytest.mark.parametrize(
+    ("sampling", "scan_layers"),
+    [
+        (Sampling(0.8, top_k=20), False),
+        *(
+            pytest.param(sampling, scan_layers, marks=pytest.mark.slow)
+            for sampling in (Sampling(0.0), Sampling(1.0, top_p=0.9))
+            for scan_layers in (False, True)
+        ),
+    ],
+    ids=str,
+)
+def test_cached_batched_text_is_the_text_of_whole_passes_row_by_row(make, sampling, scan_layers):
     decoder = make(scan_layers=scan_layers)
     texts = generate(decoder, SHARED, PROMPTS, length=20, sampling=sampling, seed=7, overflow="slide")
     assert outcomes(texts) == naive(make(), SHARED, PROMPTS, 20, sampling, 7, "slide")

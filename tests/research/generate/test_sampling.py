@@ -14,7 +14,7 @@ from contracts.errors import InputError
 from contracts.generation import Sampling
 from research.generate.sampling import row_keys, sample
 
-ROWS, SIZE = 2000, 7
+ROWS, SIZE = 1000, 7
 LOGITS = np.array([1.0, 3.0, -2.0, 3.0, 0.5, 2.0, -1.0], np.float32)
 draw = jax.jit(sample, static_argnames="sampling")
 
