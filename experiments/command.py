@@ -145,6 +145,8 @@ def guarded(action: Callable[[], None]) -> None:
         _leave("interrupted; nothing half-written was left", 130)
     except BrokenPipeError:
         _leave("", 1)
+    except MemoryError:
+        _leave("error: memory ran out; what was there before is as it was. Raise the limit or give smaller files", 2)
     except OSError as error:
         place = f" ({error.filename})" if error.filename else ""
         _leave(f"error: {error.strerror or error}{place}", 2)

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from contracts.results import Row
+from experiments.command import guarded
 from experiments.tokens import common_rows, readable
 from research.tokenizers import BPETokenizer, ByteTokenizer
 
@@ -135,3 +136,13 @@ def test_a_question_that_can_not_be_asked_does_not_cost_the_others(tmp_path):
     assert refused.returncode == 2
     assert "can't be asked of this text" in refused.stderr.decode()
     assert not (tmp_path / "out").exists()
+
+
+def test_memory_that_runs_out_is_one_line_and_exit_code_2(capsys):
+    def greedy():
+        raise MemoryError
+
+    with pytest.raises(SystemExit) as ended:
+        guarded(greedy)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("error: memory ran out")
