@@ -25,8 +25,15 @@ class Leakage(NamedTuple):
     """change of a logit when every token of the first document is another one"""
     gradient: float
     """derivative of the others' loss by an element of the embedding of a token that only the first one has"""
+    control: float
+    """derivative by the embeddings of the others' own tokens; if that is 0 too, the question was not asked"""
     positions: int
     """of other documents that were looked at"""
+
+    @property
+    def none(self) -> bool:
+        """Not one bit arrives, and it would have been seen."""
+        return self.logits == 0 and self.gradient == 0 and self.control > 0
 
 
 @contract
@@ -57,6 +64,7 @@ def leakage(decoder: Any, rows: Batch, documents: Documents, policy: RowPolicy, 
     return Leakage(
         logits=float(np.abs(before - after)[others].max(initial=0)),
         gradient=float(np.abs(table[half:]).max()),
+        control=float(np.abs(table[:half]).max()),
         positions=int(others.sum()),
     )
 

@@ -1,7 +1,7 @@
 """Running cells: those that are done are read, the others go to an executor, and each is kept as soon as it is done."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -73,16 +73,28 @@ def _run(
     ):
         with interrupts_held_back():
             running = {pool.submit(work, cell): cell for cell in cells}
-        while running:
-            done, _ = wait(running, timeout=_HEARTBEAT, return_when=FIRST_COMPLETED)
-            for future in done:
-                cell = running.pop(future)
-                outcome = _result(future, cell)
-                cache.put(cell, outcome)
-                _tell(bar, cell, len(cells) - len(running), len(cells))
-                yield cell.digest, outcome
-            if not done:
-                bar.advance(0)
+        try:
+            while running:
+                done, _ = wait(running, timeout=_HEARTBEAT, return_when=FIRST_COMPLETED)
+                for future in done:
+                    cell = running[future]
+                    outcome = _result(future, cell)
+                    cache.put(cell, outcome)
+                    del running[future]
+                    _tell(bar, cell, len(cells) - len(running), len(cells))
+                    yield cell.digest, outcome
+                if not done:
+                    bar.advance(0)
+        except BaseException:
+            _keep_finished(running, cache)
+            raise
+
+
+def _keep_finished(running: "Mapping[Future[Outcome], Cell]", cache: Cache) -> None:
+    """What was done when another cell failed, or a person had enough; the rest is not begun."""
+    for future, cell in running.items():
+        if not future.cancel() and future.done() and future.exception() is None:
+            cache.put(cell, future.result())
 
 
 @contextmanager

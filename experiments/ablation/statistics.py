@@ -7,6 +7,7 @@ the next two will.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ from contracts.errors import ShapeError
 
 LEVEL, POWER = 0.05, 0.8
 _MOST_SEEDS = 100_000
-_NODES = 400
+_NODES = 200
 
 Word = Literal["better", "worse", "equivalent", "inconclusive"]
 
@@ -78,9 +79,14 @@ def power(n: int, difference: float, spread: float) -> float:
     if spread == 0:
         return 1.0 if difference else LEVEL
     critical, shift = t.ppf(1 - LEVEL / 2, n - 1), abs(difference) * math.sqrt(n) / spread
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    nodes, weights = _quadrature()
     bounds = critical * np.sqrt(chi2.ppf((nodes + 1) / 2, n - 1) / (n - 1))
     return float(weights @ (norm.sf(bounds - shift) + norm.cdf(-bounds - shift)) / 2)
+
+
+@cache
+def _quadrature() -> tuple[np.ndarray, np.ndarray]:
+    return np.polynomial.legendre.leggauss(_NODES)
 
 
 def visible_difference(n: int, spread: float) -> float:

@@ -1,5 +1,6 @@
 """The figure: the curves over bytes and over FLOPs, the differences with what is held equal, each text's baselines."""
 
+import math
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -11,6 +12,7 @@ from experiments.bits_per_byte.arms import BASE, BYTES, EQUAL_BYTES, WIDE
 from experiments.bits_per_byte.compare import ALL, BASELINES, Results
 from experiments.bits_per_byte.question import MARGIN
 from experiments.figures import COLOURS, MARKERS, panels, save, say
+from experiments.tables import si
 
 _SMALL = 8.5
 _STYLES = ("--", ":", "-.")
@@ -27,7 +29,7 @@ def draw(folder: Path, found: Results) -> list[str]:
 
 
 def _curves(axes: Any, found: Results, axis: Axis, title: str, label: str) -> None:
-    say(axes, title, "All texts, one shared boundary. Bands: lowest to highest seed. Lower is better.")
+    say(axes, title, "All texts, shared boundary. Bands: lowest to highest seed.")
     arms = [(name, "shared", BASE) for name in found.names] + [(BYTES, "shared", WIDE)]
     for arm, colour, marker in zip(arms, COLOURS, MARKERS, strict=False):
         outcomes = found.outcomes[arm]
@@ -42,7 +44,16 @@ def _curves(axes: Any, found: Results, axis: Axis, title: str, label: str) -> No
         axes.plot(xs, values.mean(axis=0), color=colour, marker=marker, markersize=4, label=name)
         axes.fill_between(xs, values.min(axis=0), values.max(axis=0), color=colour, alpha=0.2, linewidth=0)
     axes.set(xscale="log", xlabel=label, ylabel="bits a byte (bpb_total)")
+    ticks = _round_numbers(*axes.get_xlim())
+    axes.set_xticks(ticks, [si(tick) for tick in ticks])
+    axes.minorticks_off()
     axes.legend(fontsize=_SMALL)
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    """1, 2 and 5 times the powers of ten that lie between."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return [tick for power in powers for tick in (10.0**power, 2 * 10.0**power, 5 * 10.0**power) if low <= tick <= high]
 
 
 def _within(outcome: Any, axis: Axis, xs: list[float]) -> list[float]:
@@ -52,30 +63,28 @@ def _within(outcome: Any, axis: Axis, xs: list[float]) -> list[float]:
 
 
 def _differences(axes: Any, found: Results) -> None:
-    say(axes, "Differences, paired by seed", "Bars: 95 % intervals; grey: the margin. Left of 0 the first is better.")
+    say(axes, "Differences, paired by seed", "95 % intervals; grey: the margin. Left of 0 is better.")
     judged = [one for one in found.comparisons if one.text == ALL]
-    labels = [
-        f"{one.arm} / bytes, equal {one.held.removeprefix('training ')}"
-        if one.factor == "tokenizer"
-        else f"{one.arm.split(',')[0]}, separate / shared"
-        for one in judged
-    ]
+    labels = [f"{one.arm}, equal {one.held.split()[-1]}" if one.factor == "tokenizer" else one.arm for one in judged]
     axes.axvspan(-MARGIN, MARGIN, color="#999999", alpha=0.25, linewidth=0)
     axes.axvline(0, color="#666666", linewidth=1)
-    for place, one in enumerate(judged):
-        of = one.difference
-        colour = COLOURS[0] if one.factor == "tokenizer" else COLOURS[1]
-        axes.errorbar(
-            of.value, place, xerr=[[of.value - of.low], [of.high - of.value]], fmt="o", color=colour, capsize=3
-        )
+    named = {"tokenizer": "against bytes", "boundary": "against a shared boundary"}
+    for factor, colour in zip(named, COLOURS, strict=False):
+        places = [place for place, one in enumerate(judged) if one.factor == factor]
+        ofs = [judged[place].difference for place in places]
+        values = np.array([of.value for of in ofs])
+        ends = np.abs(np.array([(of.low, of.high) for of in ofs]).T - values)
+        axes.errorbar(values, places, xerr=ends, fmt="o", color=colour, capsize=3, label=named[factor])
+    axes.legend(fontsize=_SMALL, loc="upper right", ncols=2)
     axes.set_yticks(range(len(judged)), labels, fontsize=_SMALL)
-    axes.invert_yaxis()
-    widest = max(abs(one.difference.value) for one in judged)
-    axes.set(xlabel="bits a byte", xlim=(-2.2 * max(widest, MARGIN), 2.2 * max(widest, MARGIN)))
+    axes.set_ylim(len(judged) - 0.5, -0.5 - 0.15 * len(judged))  # from top to bottom, with room for the legend
+    most = 2.2 * max(MARGIN, *(abs(one.difference.value) for one in judged))
+    low, high = min(one.difference.low for one in judged), max(one.difference.high for one in judged)
+    axes.set(xlabel="bits a byte", xlim=(1.1 * max(-most, min(low, -MARGIN)), 1.1 * min(most, max(high, MARGIN))))
 
 
 def _texts(axes: Any, found: Results) -> None:
-    say(axes, "Each text, and what counting knows", "After equal bytes, shared boundary. Lines: xz and a byte 5-gram.")
+    say(axes, "Each text, and what counting knows", "After equal bytes, shared boundary. Lower is better.")
     texts = list(found.prepared.texts.names)
     arms = [(name, "shared", BASE) for name in found.names]
     width = 0.8 / len(arms)

@@ -57,6 +57,13 @@ class Prepared:
         settings = self.ablation.settings((arm,))
         return Rows(self.material.train, self.material.tokenizer, settings.policy, settings.batch_size, settings.length)
 
+    @property
+    def windows(self) -> Rows:
+        """The same documents in windows over the stream, as most training code cuts them; counted, not trained on."""
+        policy = RowPolicy("concatenate", "segments", "restart", "all")
+        size = self.arguments.batch_size, self.arguments.length
+        return Rows(self.material.train, self.material.tokenizer, policy, *size)
+
 
 def prepare(arguments: DocumentIsolation) -> Prepared:
     """Read the documents, learn the vocabulary, pack, and lay out the cells.

@@ -25,13 +25,15 @@ class Leak:
     policy: str
     logits: float
     gradient: float
+    control: float
+    """the smallest gradient by a document's own embeddings: above 0, or nothing was asked"""
     positions: int
     """that were looked at, in all"""
 
     @property
     def isolates(self) -> bool:
-        """Nothing arrives."""
-        return self.logits == 0 and self.gradient == 0
+        """Nothing arrives, and it would have been seen."""
+        return self.logits == 0 and self.gradient == 0 and self.control > 0
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ class Results:
     prepared: Prepared
     outcomes: dict[str, tuple[Outcome, ...]]
     pairs: dict[str, Pairs]
+    windows: Pairs
+    """of windows over the stream, which cut documents at their edges"""
 
     @property
     def judged(self) -> list[str]:
@@ -79,6 +83,7 @@ class Results:
                     policy,
                     max(leak["logits"] for leak in asked),
                     max(leak["gradient"] for leak in asked),
+                    min(leak["control"] for leak in asked),
                     int(sum(leak["positions"] for leak in asked)),
                 )
             )

@@ -44,12 +44,17 @@ def _leaks(axes: Any, found: Results) -> None:
 
 def _pairs(axes: Any, found: Results) -> None:
     say(axes, "Pairs within documents", "Of all causal pairs of a row. Larger points stand for more rows.")
-    counted = found.pairs[CROSS].per_document_count
-    ks = np.array(sorted(counted))
-    sizes = np.array([counted[k][0] for k in ks.tolist()])
-    shares = np.array([counted[k][1] for k in ks.tolist()])
-    axes.scatter(ks, 100 * shares, s=15 + 120 * sizes / sizes.max(), color=COLOURS[0], label="counted", zorder=3)
-    line = np.linspace(max(1, ks.min() - 0.5), ks.max() + 0.5, 100)
+    ks: list[int] = []
+    for name, pairs, colour, marker in (
+        ("packed by best fit", found.pairs[CROSS], COLOURS[0], "o"),
+        ("windows over the stream", found.windows, COLOURS[3], "s"),
+    ):
+        counted = pairs.per_document_count
+        sizes = [15 + 120 * rows / pairs.rows for rows, _ in counted.values()]
+        shares = [100 * share for _, share in counted.values()]
+        axes.scatter(list(counted), shares, s=sizes, color=colour, marker=marker, label=name, zorder=3)
+        ks += counted
+    line = np.linspace(max(1, min(ks) - 0.5), max(ks) + 0.5, 100)
     axes.plot(
         line, 100 * np.array([uniform_cuts(k) for k in line]), color=COLOURS[1], label="2 / (k + 1), cut anywhere"
     )

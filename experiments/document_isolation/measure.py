@@ -27,9 +27,8 @@ def measure(arguments: DocumentIsolation) -> Finding:
     pairs = {arm: count_pairs(prepared.rows(arm)) for arm in prepared.by_arm}
     outcomes = run_cells(prepared.cells, arguments.cache, processes=arguments.processes)
     n = arguments.seeds
-    results = Results(
-        prepared, {arm: tuple(outcomes[i * n : (i + 1) * n]) for i, arm in enumerate(prepared.by_arm)}, pairs
-    )
+    by_arm = {arm: tuple(outcomes[i * n : (i + 1) * n]) for i, arm in enumerate(prepared.by_arm)}
+    results = Results(prepared, by_arm, pairs, count_pairs(prepared.windows))
     for leak in results.leaks:
         if leak.isolates == (leak.policy in (CROSS, ONLY_POSITIONS)):
             raise AssertionError(f"leakage under {leak.policy}: logits {leak.logits:g}, gradient {leak.gradient:g}")

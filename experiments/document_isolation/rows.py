@@ -44,7 +44,7 @@ def _leaks(results: Results) -> list[Row]:
 
 def _pairs(results: Results) -> list[Row]:
     found = []
-    for arm, pairs in results.pairs.items():
+    for arm, pairs in {**results.pairs, "windows over the stream": results.windows}.items():
         counts = {
             "rows": pairs.rows,
             "positions": pairs.rows * pairs.length,

@@ -1,5 +1,6 @@
 """The tables, the summary first: each arm at a glance, then leakage, pairs by documents a row, loss by position."""
 
+from collections.abc import Mapping
 from statistics import fmean, stdev
 
 from experiments.ablation.statistics import Difference, visible_difference
@@ -118,17 +119,23 @@ def _positions(results: Results) -> Table:
 
 
 def _by_documents(results: Results) -> Table:
+    packed, windows = (pairs.per_document_count for pairs in (results.pairs[CROSS], results.windows))
     rows = tuple(
-        (str(k), number(count), percent(share), percent(uniform_cuts(k)), percent(1 / k))
-        for k, (count, share) in results.pairs[CROSS].per_document_count.items()
+        (str(k), *_counted(packed, k), *_counted(windows, k), percent(uniform_cuts(k)), percent(1 / k))
+        for k in sorted({*packed, *windows})
     )
     return Table(
         "Causal pairs within documents, by documents a row",
-        ("documents k", "rows", "counted", "2 / (k + 1)", "1 / k"),
+        ("documents k", "rows, best fit", "counted", "rows, windows", "counted ", "2 / (k + 1)", "1 / k"),
         rows,
-        "2 / (k + 1) is the mean for rows cut anywhere, 1 / k the least, for documents of equal length. Best-fit "
-        "packing puts a row together from what fits, so that its documents are neither.",
+        "2 / (k + 1) is the mean for rows cut anywhere, 1 / k the least, for documents of equal length. Packing by "
+        "best fit puts whole documents together; windows over the stream cut the first and the last one.",
     )
+
+
+def _counted(by_documents: Mapping[int, tuple[int, float]], k: int) -> tuple[str, str]:
+    count, share = by_documents.get(k, (0, 0.0))
+    return number(count), percent(share) if count else ""
 
 
 def _trained(results: Results) -> Table:
