@@ -1,10 +1,14 @@
-"""A decoder with its cache, as the laws of decoders see it: `assert_laws(cached_view(decoder))`."""
+"""A decoder with its cache, as the laws of decoders see it: `assert_laws(cached_view(decoder))` in a test, and
+`bytebound contracts verify research.generate:cached_decoder --config d_model=64` on the command line.
+"""
 
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+from flax import nnx
 
+from contracts.decoder import DecoderConfig
 from contracts.errors import InputError
 from contracts.laws import DecoderView, from_apply
 from research.generate.cache import advance, empty_cache, has_cache
@@ -33,6 +37,11 @@ def cached_view(decoder: Decoder, name: str = "Decoder") -> DecoderView:
         init_cache=init_cache,
         step=_step,
     )
+
+
+def cached_decoder(config: DecoderConfig, *, rngs: nnx.Rngs) -> DecoderView:
+    """The view of a new decoder of that shape."""
+    return cached_view(Decoder(config, rngs=rngs))
 
 
 def _step(decoder: Decoder, tokens: jax.Array, state: Any) -> tuple[jax.Array, Any]:

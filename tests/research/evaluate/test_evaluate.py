@@ -87,7 +87,9 @@ def naive(decoder, stream, tokenizer, policy):
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
-@pytest.mark.parametrize("boundary", BOUNDARIES)
+@pytest.mark.parametrize(
+    "boundary", ["shared", "separate", *(pytest.param(name, marks=pytest.mark.slow) for name in ("bos", "eos", "none"))]
+)
 def test_each_token_costs_what_a_row_of_its_own_context_says(boundary, policy, bytes_decoder, stream_of):
     tokenizer = ByteTokenizer(boundary)
     decoder, stream = bytes_decoder(tokenizer), stream_of(tokenizer)
