@@ -8,7 +8,7 @@ PIP := $(RUN) -m pip install --quiet --disable-pip-version-check --constraint co
 .PHONY: help study test quick lint clean
 
 help:
-	@echo "make study   the three questions on the embedded corpus; prints where the report is"
+	@echo "make study   the questions on the embedded corpus; prints where the report is"
 	@echo "make test    lint, format, types and all tests (make quick: without the slow ones)"
 	@echo "make lint    ruff and mypy alone"
 	@echo "make clean   removes the virtual environment and caches, keeps runs/ and results/"

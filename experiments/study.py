@@ -1,4 +1,4 @@
-"""`bytebound study`, the main job: the three questions, on the embedded corpus or a person's text, in one report."""
+"""`bytebound study`, the main job: the questions, on the embedded corpus or a person's text, in one report."""
 
 import importlib
 import json
@@ -16,7 +16,7 @@ from experiments.corpora import DEFAULT_READING, Reading, slices
 from experiments.finding import Finding
 from experiments.tables import Table
 
-QUESTIONS = ("boundary_cost", "sequence_length", "attention_scaling")
+QUESTIONS = ("boundary_cost", "sequence_length", "attention_scaling", "bits_per_byte", "document_isolation")
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,8 @@ class Study:
     """Answer all questions on one corpus and write one report.
 
     Without --corpus it runs on the embedded corpus: original parallel text in English, Korean and German, and the same
-    content as JSON, log lines, a table and chat. Takes a few minutes on two cores.
+    content as JSON, log lines, a table and chat. Takes a few minutes on two cores; finished trainings are kept in
+    runs/cells, so that a run that was stopped goes on.
     """
 
     corpus: tuple[str, ...] = ()
