@@ -114,10 +114,17 @@ class Checks:
         parameters = self.signature.parameters.values()
         return tuple(self.signature.parameters) if all(p.kind is plain for p in parameters) else None
 
+    @functools.cached_property
+    def defaults(self) -> tuple[Any, ...]:
+        """Those of the last parameters."""
+        given = (parameter.default for parameter in self.signature.parameters.values())
+        return tuple(default for default in given if default is not inspect.Parameter.empty)
+
     def _given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Parameter name to value, defaults included."""
-        if self.names is not None and not kwargs and len(args) == len(self.names):
-            return dict(zip(self.names, args, strict=True))  # four times as fast as Signature.bind
+        if self.names is not None and not kwargs and 0 <= (left := len(self.names) - len(args)) <= len(self.defaults):
+            values = args + self.defaults[-left:] if left else args
+            return dict(zip(self.names, values, strict=True))  # four times as fast as Signature.bind
         given = self.signature.bind(*args, **kwargs)
         given.apply_defaults()
         return given.arguments
