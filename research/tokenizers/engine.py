@@ -48,10 +48,14 @@ def engine_for(more_bytes: int) -> bool:
     choice = os.environ.get("BYTEBOUND_ENGINE", "auto")
     if choice not in ("auto", "numba", "python"):
         raise InputError("BYTEBOUND_ENGINE", expected="auto, numba or python", got=repr(choice))
+    if choice == "python":
+        return False
+    if _Handled.by_kernels:
+        return True
     if choice == "auto":
         _Handled.size += more_bytes
-    if choice == "python" or (choice == "auto" and _Handled.size < ENOUGH):
-        return False
+        if _Handled.size < ENOUGH:
+            return False
     from research.tokenizers import kernels
 
     with _loading:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from research.tokenizers.kernels.jit import kernel
-from research.tokenizers.kernels.pages import PADDING, pages
+from research.tokenizers.kernels.pages import PADDING, Pages, eights
 from research.tokenizers.kernels.scan import MARK
 from research.tokenizers.kernels.words import Words
 from research.tokenizers.pretokenize import Pretokenizer
@@ -55,20 +55,20 @@ class WordCounter:
 
     def add(self, documents: Iterable[np.ndarray], pretokenizer: Pretokenizer) -> None:
         """Count the pieces of `documents` (uint8, valid UTF-8)."""
-        for page in pages(documents, pretokenizer):
-            numbers = self._number(page.data, page.borders, page.pieces)
+        for page in Pages(pretokenizer).of(documents):
+            numbers = self._number(page.data, page.eights, page.borders, page.pieces)
             _count(numbers, page.pieces, self.counts)
 
     def add_counts(self, other: WordCounts) -> None:
         """Add up: the words of `other` as often as they occur there."""
         known = len(other.counts)
-        numbers = self._number(other.text, other.starts, known)
+        numbers = self._number(other.text, eights(other.text), other.starts, known)
         self.counts[numbers[:known]] += other.counts
 
-    def _number(self, data: np.ndarray, borders: np.ndarray, pieces: int) -> np.ndarray:
+    def _number(self, data: np.ndarray, data8: np.ndarray, borders: np.ndarray, pieces: int) -> np.ndarray:
         if pieces > len(self._numbers):
             self._numbers = np.empty(1 << pieces.bit_length(), np.uint32)
-        self.words.number(data, borders, pieces, self._numbers)
+        self.words.number(data, data8, borders, pieces, self._numbers)
         if len(self.words.keys) > len(self.counts):
             self.counts = np.append(self.counts, np.zeros(len(self.words.keys) - len(self.counts), np.int64))
         return self._numbers

@@ -8,8 +8,7 @@ import numpy as np
 from contracts.errors import InputError
 from contracts.tokenizer import Merges, TokenIds
 from research.tokenizers.kernels.jit import kernel
-from research.tokenizers.kernels.pages import PADDING
-from research.tokenizers.kernels.words import eights
+from research.tokenizers.kernels.pages import PADDING, eights
 
 _MOST = 1 << 31
 _ONE, _STEP = np.uint64(1), np.uint64(8)

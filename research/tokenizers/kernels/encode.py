@@ -175,15 +175,20 @@ def _drop_first(heap, queued):
 
 
 @kernel
-def emit(numbers, pieces, ids, id_starts, out, at, mark_ends):
-    """Write the ids of words one after another from `at` on, and where each mark stands among them."""
+def emit(numbers, pieces, ids, id_starts, out, at, closed, offsets, documents):
+    """Write the ids of words one after another from `at` on, and at a mark that closes a document where it ends.
+
+    Returns the new end, and how many documents have ended.
+    """
     end, marks = np.uint64(at), 0
     for piece in range(pieces):
         word = numbers[piece]
         if word == 0:
-            mark_ends[marks] = end
+            if closed[marks]:
+                documents += 1
+                offsets[documents] = end
             marks += 1
         for index in range(id_starts[word], id_starts[word + 1]):
             out[end] = ids[index]
             end += _ONE
-    return end
+    return end, documents

@@ -1,6 +1,6 @@
 """Encodes bytes with given merges: pages to word numbers to ids, with a bounded memory of words."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Int64
@@ -9,7 +9,7 @@ from contracts.errors import InputError
 from contracts.tokenizer import Merges, TokenIds
 from research.tokenizers.kernels import encode
 from research.tokenizers.kernels.decode import token_lengths
-from research.tokenizers.kernels.pages import Page, pages
+from research.tokenizers.kernels.pages import Page, Pages
 from research.tokenizers.kernels.words import Words
 from research.tokenizers.pretokenize import Pretokenizer
 
@@ -22,7 +22,7 @@ class Encoder:
     def __init__(self, merges: Merges, pretokenizer: Pretokenizer) -> None:
         if len(merges) > (1 << encode.ID_BITS) - 256:
             raise InputError("merges", expected=f"at most {(1 << encode.ID_BITS) - 256}", got=len(merges))
-        self.pretokenizer = pretokenizer
+        self._pages = Pages(pretokenizer)
         self._merges = np.array(merges, np.int32).reshape(-1, 2)
         self._table = encode.merge_table(self._merges)
         self._lengths = token_lengths(self._merges)
@@ -32,63 +32,53 @@ class Encoder:
         """The ids of one text: uint8, valid UTF-8."""
         return self.encode_batch([data])[0]
 
-    def encode_batch(self, documents: Iterable[np.ndarray]) -> tuple[TokenIds, Int64[np.ndarray, "documents+1"]]:
+    def encode_batch(self, documents: Sequence[np.ndarray]) -> tuple[TokenIds, Int64[np.ndarray, "documents+1"]]:
         """The ids of all documents in one array, and where each of them begins in it, and the last one ends."""
-        documents = list(documents)
         tokens = np.empty(sum(map(len, documents)), np.int32)
-        offsets = self.encode_into(documents, tokens)
-        tokens.resize(int(offsets[-1]), refcheck=False)
+        offsets = np.zeros(len(documents) + 1, np.int64)
+        end = done = 0
+        for page in self._pages.of(documents):
+            end, done = self._append(page, tokens, end, offsets, done)
+        tokens.resize(end, refcheck=False)
         return tokens, offsets
-
-    def encode_into(self, documents: Iterable[np.ndarray], tokens: np.ndarray) -> Int64[np.ndarray, "documents+1"]:
-        """Write the ids to `tokens`, which is as long as the documents; where each begins, and the last one ends."""
-        end, ends = 0, [np.zeros(1, np.int64)]
-        for page in pages(documents, self.pretokenizer):
-            end, mark_ends = self._append(page, tokens, end)
-            ends.append(mark_ends[1:][page.closed])
-        return np.concatenate(ends)
 
     @property
     def remembered(self) -> int:
         """How many words are remembered."""
         return self._words.known - 1
 
-    def _append(self, page: Page, tokens: np.ndarray, end: int) -> tuple[int, np.ndarray]:
-        """Write the ids of a page from `end` on; the new end, and where each mark stands."""
+    def _append(self, page: Page, tokens: np.ndarray, end: int, offsets: np.ndarray, done: int) -> tuple[int, int]:
+        """Write the ids of a page from `end` on; the new end, and how many documents have ended."""
         if self._words.known > _MOST_WORDS or self._words.size > _MOST_BYTES:
             self._forget()
-        numbers = self._number(page.data, page.borders, page.pieces)
-        mark_ends = np.empty(len(page.closed) + 1, np.int64)
-        end = encode.emit(numbers, page.pieces, self._ids, self._id_starts, tokens, end, mark_ends)
-        return int(end), mark_ends
+        numbers = self._number(page)
+        return encode.emit(numbers, page.pieces, self._ids, self._id_starts, tokens, end, page.closed, offsets, done)
 
     def _forget(self) -> None:
         self._words = Words()
-        self._ids, self._id_starts, self._numbers = (
-            np.empty(0, np.int32),
-            np.zeros(2, np.uint32),
-            np.empty(0, np.uint32),
-        )
+        self._ids, self._id_starts = np.empty(0, np.int32), np.zeros(2, np.uint32)
+        self._numbers = np.empty(0, np.uint32)
 
-    def _number(self, data: np.ndarray, borders: np.ndarray, pieces: int) -> np.ndarray:
+    def _number(self, page: Page) -> np.ndarray:
         """The numbers of pieces, and the ids of those that are new."""
-        if pieces > len(self._numbers):
-            self._numbers = np.empty(2 * pieces, np.uint32)
+        if page.pieces > len(self._numbers):
+            self._numbers = np.empty(2 * page.pieces, np.uint32)
         words, known = self._words, self._words.known
-        words.number(data, borders, pieces, self._numbers)
-        self._ids = _as_long_as(words.text, self._ids)
-        self._id_starts = _as_long_as(words.starts, self._id_starts)
-        encode.encode_words(
-            words.text,
-            words.starts,
-            known,
-            words.known,
-            self._table,
-            self._merges,
-            self._lengths,
-            self._ids,
-            self._id_starts,
-        )
+        words.number(page.data, page.eights, page.borders, page.pieces, self._numbers)
+        if words.known > known:
+            self._ids = _as_long_as(words.text, self._ids)
+            self._id_starts = _as_long_as(words.starts, self._id_starts)
+            encode.encode_words(
+                words.text,
+                words.starts,
+                known,
+                words.known,
+                self._table,
+                self._merges,
+                self._lengths,
+                self._ids,
+                self._id_starts,
+            )
         return self._numbers
 
 

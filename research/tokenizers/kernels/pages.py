@@ -5,7 +5,7 @@ is bounded, no stage has to know a neighbouring page, and threads can share a te
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,25 +24,38 @@ PAGE = 1 << 17
 """128 KB: with its borders and word numbers well within a core's second cache."""
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(NamedTuple):
     """Documents in UTF-8 between marks, and where their pieces begin. The next page takes the same memory."""
 
     data: np.ndarray
     """uint8: mark, document, mark, document, mark, padding"""
+    eights: np.ndarray
+    """uint64: the same by eights"""
     borders: np.ndarray
     """uint32: the first byte of each piece (every mark is one), then the end of the last"""
     pieces: int
-    closed: list[bool]
-    """for each mark but the first, whether a document ends there; if not, it goes on with the next page"""
+    closed: np.ndarray
+    """bool: for each mark whether a document ends there; if not, it goes on with the next page"""
 
 
-def pages(documents: Iterable[np.ndarray], pretokenizer: Pretokenizer, size: int = PAGE) -> Iterator[Page]:
-    """The pieces of `documents` (uint8, valid UTF-8) on pages of `size` bytes, or more where no cut is allowed."""
-    pattern = scanned(pretokenizer)
-    if pattern is None:
-        return (_matched(document, pretokenizer) for document in documents)
-    return _Layout(pattern, size).pages(documents)
+def eights(data: np.ndarray) -> np.ndarray:
+    """A view of bytes whose element i is the eight bytes from i on: two loads take a word where bytes take a loop."""
+    return np.ndarray(len(data) - 7, np.uint64, data, strides=(1,))
+
+
+class Pages:
+    """Lays documents on pages of one pattern. Its memory is kept: to get and clear it takes longer than a sentence."""
+
+    def __init__(self, pretokenizer: Pretokenizer, size: int = PAGE) -> None:
+        pattern = scanned(pretokenizer)
+        self._pretokenizer = pretokenizer
+        self._layout = None if pattern is None else _Layout(pattern, size)
+
+    def of(self, documents: Iterable[np.ndarray]) -> Iterator[Page]:
+        """The pieces of `documents` (uint8, valid UTF-8), on pages of `size` bytes or more where no cut is allowed."""
+        if self._layout is None:
+            return (_matched(document, self._pretokenizer) for document in documents)
+        return self._layout.pages(documents)
 
 
 def last_cut(text: np.ndarray, end: int, pretokenizer: Pretokenizer) -> int:
@@ -65,6 +78,7 @@ class _Layout:
 
     def __init__(self, pattern: Pattern, size: int) -> None:
         self.pattern = pattern
+        self.usual = size
         self._take(size)
 
     def _take(self, size: int) -> None:
@@ -72,14 +86,16 @@ class _Layout:
         self.size = size
         self.data = np.zeros(size + PADDING, np.uint8)
         self.data[0] = scan.MARK
-        self.buffers = np.empty((2, size + 1), np.uint32)
+        self.eights = eights(self.data)
+        self.borders, self.other = np.empty((2, size + 1), np.uint32)
+        self.closed = np.zeros(size, np.bool_)
         self._begin()
 
     def _begin(self) -> None:
-        self.end = 1
-        self.closed: list[bool] = []
+        self.end, self.marks = 1, 1
 
     def pages(self, documents: Iterable[np.ndarray]) -> Iterator[Page]:
+        self._begin()
         for document in documents:
             rest = read_only(document)
             while len(rest) >= self.size - self.end:
@@ -94,25 +110,31 @@ class _Layout:
                 self._begin()
             self._lay(rest, closed=True)
         yield self._scanned()
+        if self.size > self.usual:
+            self._take(self.usual)
 
     def _lay(self, text: np.ndarray, closed: bool) -> None:
         end = self.end + len(text)
         self.data[self.end : end] = text
         self.data[end] = scan.MARK
         self.end = end + 1
-        self.closed.append(closed)
+        self.closed[self.marks] = closed
+        self.marks += 1
 
     def _scanned(self) -> Page:
-        pattern, (borders, other) = self.pattern, self.buffers
-        pieces = scan.scan(self.data, self.end, pattern.classes, pattern.borders, borders)
-        if pattern.contractions:
-            any_case = pattern.contractions == "any case"
-            pieces = scan.set_contractions_apart(self.data, borders, pieces, any_case, other)
-            borders, other = other, borders
-        if pattern.lines_and_threes:
-            pieces = scan.join_lines_and_set_threes(self.data, borders, pieces, pattern.classes, other)
-            borders, other = other, borders
-        return Page(self.data, borders, pieces, self.closed)
+        pattern = self.pattern
+        pieces = scan.split(
+            self.data,
+            self.end,
+            pattern.classes,
+            pattern.borders,
+            pattern.contractions,
+            pattern.any_case,
+            pattern.lines_and_threes,
+            self.borders,
+            self.other,
+        )
+        return Page(self.data, self.eights, self.borders, pieces, self.closed)
 
 
 def _matched(document: np.ndarray, pretokenizer: Pretokenizer) -> Page:
@@ -128,7 +150,7 @@ def _matched(document: np.ndarray, pretokenizer: Pretokenizer) -> Page:
     data[1 : -PADDING - 1] = document
     data[[0, len(document) + 1]] = scan.MARK
     borders = np.concatenate([[0, 1], 1 + ends, [len(document) + 2]]).astype(np.uint32)
-    return Page(data, borders, len(pieces) + 2, [True])
+    return Page(data, eights(data), borders, len(pieces) + 2, np.array([False, True]))
 
 
 def _require_room(size: int) -> None:

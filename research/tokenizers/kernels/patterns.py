@@ -66,18 +66,21 @@ class Pattern:
     """uint8[8^4]: 1 where a piece begins, by `b2 << 9 | b << 6 | here << 3 | after`"""
     cuts: np.ndarray
     """uint8[8^2]: 1 where text can be cut in two that know nothing of each other, by `b << 3 | here`"""
-    contractions: str = ""
-    """`'s` and the like are pieces: in lower `case`, in `any case`, or not at all"""
+    contractions: bool = False
+    """`'s` and the like are pieces"""
+    any_case: bool = False
+    """and so is `'S`"""
     lines_and_threes: bool = False
     """blank lines are joined, and numbers set in threes"""
 
 
-_RULES: Mapping[str, tuple[Rule, str, bool]] = {
-    "words": (words, "", False),
-    "gpt2": (gpt2, "case", False),
-    "gpt2-digits": (gpt2_digits, "case", False),
-    "cl100k": (cl100k, "any case", True),
-    "none": (none, "", False),
+#: The rule, and then as in `Pattern`: contractions, any case, lines and threes.
+_RULES: Mapping[str, tuple[Rule, bool, bool, bool]] = {
+    "words": (words, False, False, False),
+    "gpt2": (gpt2, True, False, False),
+    "gpt2-digits": (gpt2_digits, True, False, False),
+    "cl100k": (cl100k, True, True, True),
+    "none": (none, False, False, False),
 }
 
 
@@ -88,10 +91,9 @@ def scanned(pretokenizer: Pretokenizer) -> Pattern | None:
 
 @cache
 def _tables(pattern: NamedPattern | WholeText) -> Pattern:
-    rule, contractions, lines_and_threes = _RULES[pattern.name]
+    rule, *refinements = _RULES[pattern.name]
     borders = _tabulated(rule)
-    cuts = _cuts(borders, refined=bool(contractions))
-    return Pattern(_classes(pattern), borders, cuts, contractions, lines_and_threes)
+    return Pattern(_classes(pattern), borders, _cuts(borders, refined=any(refinements)), *refinements)
 
 
 def _classes(pattern: NamedPattern | WholeText) -> np.ndarray:

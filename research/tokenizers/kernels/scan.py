@@ -39,7 +39,20 @@ def character(page, at, classes):
 
 
 @kernel
-def scan(page, end, classes, rule, borders):
+def split(page, end, classes, rule, contractions, any_case, lines_and_threes, borders, other):
+    """Write the borders of the pieces in `page[:end]` to `borders`; the number of pieces. `other` is of its size."""
+    if not contractions:
+        return _scan(page, end, classes, rule, borders)
+    if not lines_and_threes:
+        pieces = _scan(page, end, classes, rule, other)
+        return _set_contractions_apart(page, other, pieces, any_case, borders)
+    pieces = _scan(page, end, classes, rule, borders)
+    pieces = _set_contractions_apart(page, borders, pieces, any_case, other)
+    return _join_lines_and_set_threes(page, other, pieces, classes, borders)
+
+
+@njit
+def _scan(page, end, classes, rule, borders):
     """Write the first byte of every piece in `page[:end]`, then `end`; the number of pieces.
 
     Whether a piece begins is looked up, not branched on, and every position is written whether it counts or not: 1.6
@@ -81,8 +94,8 @@ def _character_before(text, at):
     return at
 
 
-@kernel
-def set_contractions_apart(page, borders, pieces, any_case, out):
+@njit
+def _set_contractions_apart(page, borders, pieces, any_case, out):
     """`'s 't 'm 'd 'll 've 're` where a piece begins are pieces. Returns the number of pieces written to `out`.
 
     don 'tells  ->  don 't ells
@@ -121,8 +134,8 @@ def _contraction(page, at, any_case):
     return 0
 
 
-@kernel
-def join_lines_and_set_threes(page, borders, pieces, classes, out):
+@njit
+def _join_lines_and_set_threes(page, borders, pieces, classes, out):
     """cl100k's two habits that look further than four characters. Returns the number of pieces written to `out`.
 
     12345       ->  123 45

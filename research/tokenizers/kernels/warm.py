@@ -1,7 +1,10 @@
 """Runs every kernel once on a few bytes, so that all compiling happens here."""
 
+from typing import get_args
+
 import numpy as np
 
+from contracts.tokenizer import TieBreak
 from research.tokenizers.kernels.count import WordCounter
 from research.tokenizers.kernels.decode import Spelling
 from research.tokenizers.kernels.encoder import Encoder
@@ -16,6 +19,7 @@ def warm_up() -> None:
     is_utf8(text)
     counter = WordCounter()
     counter.add([text], PATTERNS["cl100k"])
-    merges = learn_merges(counter.result(), 4)
+    for tie_break in get_args(TieBreak):
+        merges = learn_merges(counter.result(), 4, tie_break=tie_break)
     encoder = Encoder(merges, PATTERNS["cl100k"])
     Spelling(merges).decode(encoder.encode(text))

@@ -13,7 +13,7 @@ from numba import njit
 
 from contracts.errors import InputError
 from research.tokenizers.kernels.jit import kernel
-from research.tokenizers.kernels.pages import LARGEST, PADDING
+from research.tokenizers.kernels.pages import LARGEST, PADDING, eights
 from research.tokenizers.kernels.scan import MARK
 
 _SHORT = np.uint64(16)
@@ -23,11 +23,6 @@ _SECOND = np.array([(1 << 8 * max(n - 8, 0)) - 1 for n in range(16)], np.uint64)
 _LENGTH, _HALF, _STEP = np.uint64(56), np.uint64(32), np.uint64(8)
 _LONG = np.uint64(0xFF << 56)
 _A, _B = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
-
-
-def eights(data: np.ndarray) -> np.ndarray:
-    """A view of bytes whose element i is the eight bytes from i on: two loads take a word where bytes take a loop."""
-    return np.ndarray(len(data) - 7, np.uint64, data, strides=(1,))
 
 
 class Words:
@@ -41,6 +36,7 @@ class Words:
         self.starts[1] = 1
         self.text = np.zeros(1 << 16, np.uint8)
         self.text[0] = MARK
+        self.eights = eights(self.text)
         self.known = 1
 
     @property
@@ -48,19 +44,21 @@ class Words:
         """Bytes of all words together."""
         return int(self.starts[self.known])
 
-    def number(self, page: np.ndarray, borders: np.ndarray, pieces: int, numbers: np.ndarray) -> None:
-        """Write the number of each piece of `page`; words not seen before are added."""
+    def number(
+        self, page: np.ndarray, page8: np.ndarray, borders: np.ndarray, pieces: int, numbers: np.ndarray
+    ) -> None:
+        """Write the number of each piece of `page` (`page8` is the same by eights); words not seen before are added."""
         self._make_room(self.known + pieces, self.size + int(borders[pieces]))
         self.known = _number(
             page,
-            eights(page),
+            page8,
             borders,
             pieces,
             self.slots,
             self.keys,
             self.starts,
             self.text,
-            eights(self.text),
+            self.eights,
             self.known,
             numbers,
         )
@@ -77,6 +75,7 @@ class Words:
             _fill_slots(self.slots, self.keys, self.known)
         while size + PADDING > len(self.text):
             self.text = _doubled(self.text)
+            self.eights = eights(self.text)
 
 
 def _doubled(array: np.ndarray) -> np.ndarray:

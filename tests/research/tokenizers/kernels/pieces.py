@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 from hypothesis import strategies as st
 
-from research.tokenizers.kernels.pages import pages
+from research.tokenizers.kernels.pages import Pages
 from research.tokenizers.pretokenize import Pretokenizer
 
 #: Contractions, digits of several scripts, every kind of space, combining marks, joiners, each length of UTF-8.
@@ -26,8 +26,8 @@ def split(texts: Iterable[str], pretokenizer: Pretokenizer, size: int = 1 << 17)
     """The pieces of each text as the kernels see them, with pages of `size` bytes."""
     split: list[list[str]] = []
     pieces: list[str] = []
-    for page in pages(as_documents(texts), pretokenizer, size):
-        data, borders, closed = page.data.tobytes(), page.borders[: page.pieces + 1].tolist(), iter(page.closed)
+    for page in Pages(pretokenizer, size).of(as_documents(texts)):
+        data, borders, closed = page.data.tobytes(), page.borders[: page.pieces + 1].tolist(), iter(page.closed[1:])
         for start, stop in pairwise(borders[1:]):
             if data[start] != 0xFF:
                 pieces.append(data[start:stop].decode())

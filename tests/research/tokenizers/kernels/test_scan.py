@@ -10,6 +10,7 @@ from pieces import as_documents, split, texts
 
 from contracts.errors import InputError
 from research.tokenizers.kernels import pages as pages_module
+from research.tokenizers.kernels.pages import Pages
 from research.tokenizers.kernels.patterns import scanned
 from research.tokenizers.pretokenize import PATTERNS, pretokenizer
 
@@ -104,3 +105,17 @@ def test_real_files_are_split_as_by_the_regex(name, folder, shared_path):
 def test_documents_stay_apart():
     assert split(["it'", "s", "", "  ", "x"], PATTERNS["gpt2"]) == [["it", "'"], ["s"], [], ["  "], ["x"]]
     assert [len(document) for document in as_documents(["가", ""])] == [3, 0]
+
+
+@pytest.mark.parametrize("name", ["words", "cl100k"])
+def test_pages_serve_again_after_a_text_that_made_them_larger_and_one_that_was_left_half_way(name):
+    pages = Pages(PATTERNS[name], size=16)
+    text = "it's 12345 \n\n x"
+    once = borders(pages, [text, text])
+    assert len(borders(pages, ["a" * 1000])) == 1
+    next(pages.of(as_documents([text * 9])))
+    assert borders(pages, [text, text]) == once
+
+
+def borders(pages, texts):
+    return [(page.borders[: page.pieces + 1].tolist(), page.pieces) for page in pages.of(as_documents(texts))]
