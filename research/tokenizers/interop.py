@@ -16,7 +16,7 @@ from research.tokenizers.external import Roles, imported
 from research.tokenizers.pretokenize import PATTERNS, Pretokenizer, pretokenizer
 from research.tokenizers.ranks import unreachable_token
 from research.tokenizers.spellings import recognised
-from research.tokenizers.vocabulary import Vocabulary, checked_merges
+from research.tokenizers.vocabulary import Vocabulary, checked_merges, require_token_bytes
 
 
 def from_huggingface(
@@ -99,7 +99,10 @@ def _merges(
     ours = {character: value for value, character in enumerate(byte_characters())}
     ids = [vocab.get(character, -1) for character in ours]
     made: dict[Pair, int] = {}
+    total = len(ours)
     for own_id, (token, group) in enumerate(groupby(_splits(merges, path), key="".join), 256):
+        total += len(token)
+        require_token_bytes(len(token), total, "tokenizer.json", f"{path}, merge of id {own_id}")
         splits = list(group)
         pairs = [(ours[left], ours[right]) for left, right in splits if left in ours and right in ours]
         if not pairs or token in ours or token not in vocab:

@@ -15,7 +15,7 @@ from research.tokenizers.ids import is_integer
 from research.tokenizers.pretokenize import pretokenizer
 from research.tokenizers.ranks import merges_of_tokens
 from research.tokenizers.spellings import recognised, require_total
-from research.tokenizers.vocabulary import Vocabulary, checked_merges
+from research.tokenizers.vocabulary import Vocabulary, checked_merges, require_token_bytes
 
 
 def from_tiktoken(
@@ -76,9 +76,12 @@ def read_ranks(path: str | Path) -> dict[bytes, int]:
 
 def _in_order(ranks: Mapping[bytes, int], where: str) -> list[bytes]:
     """The bytes by value, and the longer tokens by rank."""
+    total = 0
     for token, rank in ranks.items():
         if not isinstance(token, bytes) or not token or not is_integer(rank) or rank < 0:
             raise InputError("ranks", expected="bytes with a rank each", got=f"{token!r}: {rank!r}", where=where)
+        total += len(token)
+        require_token_bytes(len(token), total, "ranks", f"{where}, rank {rank}")
     alphabet = [bytes([value]) for value in range(256)]
     lacking = [token for token in alphabet if token not in ranks]
     if lacking:

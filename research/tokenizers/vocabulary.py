@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 BYTE_VERSION = "utf8-byte-v1"
 BPE_VERSION = "byte-bpe-v1"
 
+MOST_TOKEN_BYTES, MOST_VOCABULARY_BYTES = 1 << 20, 1 << 28
+"""No vocabulary in use comes near, and 45 merges that double would be a token of 35 TB."""
+
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
@@ -143,9 +146,12 @@ UNTRAINED = Training()
 def checked_merges(merges: Sequence[Sequence[int]] | np.ndarray) -> Merges:
     """`merges` as a read-only array.
 
-    Raises `InputError` for a merge of ids that do not exist yet, a repeated one, or anything but pairs of integers.
+    Raises `InputError` for a merge of ids that do not exist yet, a repeated one, anything but pairs of integers, a token
+    of more than 1 MiB, and more than 256 MiB of tokens together.
     """
     seen: set[Pair] = set()
+    lengths = [1] * 256
+    total = 256
     for own_id, merge in enumerate(merges.tolist() if isinstance(merges, np.ndarray) else merges, 256):
         if not _is_pair(merge, below=own_id):
             raise _refused_merge(f"two ids 0..{own_id - 1}", merge, own_id)
@@ -153,7 +159,19 @@ def checked_merges(merges: Sequence[Sequence[int]] | np.ndarray) -> Merges:
         if pair in seen:
             raise _refused_merge("a new pair", merge, own_id)
         seen.add(pair)
+        lengths.append(lengths[pair[0]] + lengths[pair[1]])
+        total += lengths[-1]
+        require_token_bytes(lengths[-1], total, "merges", f"the merge of id {own_id}")
     return frozen(np.array(merges, np.int32).reshape(-1, 2))
+
+
+def require_token_bytes(size: int, total: int, what: str, where: str) -> None:
+    """Raise `InputError` for a token, or for all tokens so far, of more bytes than a vocabulary may have."""
+    if size > MOST_TOKEN_BYTES:
+        raise InputError(what, expected=f"tokens of at most {MOST_TOKEN_BYTES:,} bytes", got=f"{size:,}", where=where)
+    if total > MOST_VOCABULARY_BYTES:
+        expected = f"tokens of at most {MOST_VOCABULARY_BYTES:,} bytes together"
+        raise InputError(what, expected=expected, got=f"{total:,} up to here", where=where)
 
 
 def _is_pair(merge: Any, below: int) -> bool:
