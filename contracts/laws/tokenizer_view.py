@@ -99,7 +99,7 @@ def view_tokenizer(tokenizer: Any, name: str = "") -> TokenizerView:
         decode=decode,
         decode_bytes=decode_bytes,
         encode_batch=_encode_batch(tokenizer),
-        pretokens=_pretokens(tokenizer),
+        pretokens=_method(tokenizer, "pretokens"),
         token_byte_lengths=getattr(tokenizer, "token_byte_lengths", None),
         protocol=_protocol(tokenizer),
     )
@@ -139,13 +139,6 @@ def _protocol(tokenizer: Any) -> dict[str, int]:
         return dict(protocol)
     names = getattr(tokenizer, "special_tokens_set", ())  # tiktoken
     return {name: tokenizer.encode_single_token(name) for name in sorted(names)}
-
-
-def _pretokens(tokenizer: Any) -> Callable[[str], Sequence[str]] | None:
-    pretokenizer = getattr(getattr(tokenizer, "vocabulary", tokenizer), "pretokenizer", None)
-    if pretokenizer is not None:
-        return _method(pretokenizer, "split")
-    return _method(tokenizer, "pretokens")
 
 
 def _huggingface(tokenizer: Any, name: str) -> TokenizerView:

@@ -26,6 +26,7 @@ from contracts.tokenizer import (
 from research.tokenizers import boundaries, engine, export, store
 from research.tokenizers.identity import identity
 from research.tokenizers.ids import checked_id, checked_ids, checked_threads, is_integer
+from research.tokenizers.pretokenize import PATTERNS
 from research.tokenizers.text import BytesLike, raw_bytes, strict_text, utf8
 from research.tokenizers.vocabulary import UNTRAINED, Training, Vocabulary, frozen
 
@@ -191,6 +192,14 @@ class ByteLevelTokenizer:
                 hint="decode_document takes the boundary tokens away",
             )
         return self.vocabulary.decode(ids)
+
+    def pretokens(self, text: str) -> list[str]:
+        """The pieces of `text` that no token crosses; joined they are the text. For the byte tokenizer it is one.
+
+        Raises `InputError` for a lone surrogate, with its position.
+        """
+        utf8(text)
+        return (self.vocabulary.pretokenizer or PATTERNS["none"]).split(text)
 
     def pieces(self, text: str) -> list[tuple[int, bytes, int]]:
         """(id, bytes, byte offset) of each token of `text`."""

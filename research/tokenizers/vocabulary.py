@@ -146,8 +146,8 @@ UNTRAINED = Training()
 def checked_merges(merges: Sequence[Sequence[int]] | np.ndarray) -> Merges:
     """`merges` as a read-only array.
 
-    Raises `InputError` for a merge of ids that do not exist yet, a repeated one, anything but pairs of integers, a token
-    of more than 1 MiB, and more than 256 MiB of tokens together.
+    Raises `InputError` for a merge of ids that do not exist yet, a repeated one, anything but pairs of integers, a
+    token of more than 1 MiB, and more than 256 MiB of tokens together.
     """
     seen: set[Pair] = set()
     lengths = [1] * 256

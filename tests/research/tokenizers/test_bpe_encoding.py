@@ -68,9 +68,10 @@ def test_pieces_lie_end_to_end_and_no_token_crosses_a_pre_token_border(tokenizer
     assert b"".join(token for _, token, _ in pieces) == text.encode()
     starts = {offset for _, _, offset in pieces}
     offset = 0
-    for piece in tokenizer.vocabulary.pretokenizer.split(text):
+    for piece in tokenizer.pretokens(text):
         assert offset in starts
         offset += len(piece.encode())
+    assert offset == len(text.encode())
 
 
 def test_permuting_the_merges_changes_ids_and_identity():

@@ -75,3 +75,8 @@ def test_nothing_was_learned():
 
 def test_pieces_are_single_bytes_at_their_offsets():
     assert BYTES.pieces("é!") == [(0xC3, b"\xc3", 0), (0xA9, b"\xa9", 1), (33, b"!", 2)]
+
+
+def test_a_text_is_one_pretoken_and_no_text_is_none():
+    assert BYTES.pretokens("it's é") == ["it's é"]
+    assert BYTES.pretokens("") == []

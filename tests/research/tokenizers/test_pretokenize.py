@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from published_patterns import CL100K
 
 from contracts.errors import InputError
-from research.tokenizers import PATTERNS, BPETokenizer
+from research.tokenizers import PATTERNS, BPETokenizer, ByteTokenizer
 from research.tokenizers.pretokenize import class_ranges, pretokenizer
 
 # Letters that fold to ASCII, digits of three kinds, spaces that engines disagree about, marks, joiners, emoji.
@@ -143,3 +143,11 @@ def test_the_row_of_all_characters_equals_oniguruma(name):
     text = "".join(chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
     split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(PATTERNS[name].regex), "isolated")
     assert PATTERNS[name].split(text) == [piece for piece, _ in split.pre_tokenize_str(text)]
+
+
+@pytest.mark.parametrize("tokenizer", [BPETokenizer([], "gpt2"), ByteTokenizer()])
+def test_a_tokenizer_shows_its_pretokens_and_refuses_what_is_no_text(tokenizer):
+    assert "".join(tokenizer.pretokens("it's  here")) == "it's  here"
+    assert BPETokenizer([], "gpt2").pretokens("it's  here") == ["it", "'s", " ", " here"]
+    with pytest.raises(InputError, match="at character 1"):
+        tokenizer.pretokens("a\ud800")
