@@ -52,7 +52,10 @@ def _pairs(axes: Any, found: Results) -> None:
         counted = pairs.per_document_count
         sizes = [15 + 120 * rows / pairs.rows for rows, _ in counted.values()]
         shares = [100 * share for _, share in counted.values()]
-        axes.scatter(list(counted), shares, s=sizes, color=colour, marker=marker, label=name, zorder=3)
+        face = colour if marker == "o" else "none"  # so that points that fall together are both seen
+        axes.scatter(
+            list(counted), shares, s=sizes, edgecolors=colour, facecolors=face, marker=marker, label=name, zorder=3
+        )
         ks += counted
     line = np.linspace(max(1, min(ks) - 0.5), max(ks) + 0.5, 100)
     axes.plot(

@@ -49,13 +49,13 @@ class DocumentIsolation:
     """how text is cut before merging: words, gpt2, cl100k, none, or a regular expression"""
     longest: int = 200
     """bytes of the longest document; longer ones are left out and counted"""
-    length: int = 256
+    length: int = 384
     """positions of a row"""
-    batch_size: int = 8
+    batch_size: int = 4
     """rows of a step; where each document has a row of its own, as many short rows as hold equally many documents"""
-    seeds: int = 5
+    seeds: int = 6
     """trainings of each arm, with the seeds 0, 1, ..."""
-    text_bytes: int = 800_000
+    text_bytes: int = 1_000_000
     """bytes of text that each training reads; a text read twice counts twice"""
     train_bytes: int = 1_500_000
     """at most so many bytes are there to be read, of all texts together"""
