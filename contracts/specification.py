@@ -24,6 +24,8 @@ SPEC_MODULES = (
     "contracts.batch",
     "contracts.decoder",
     "contracts.parameters",
+    "contracts.evaluation",
+    "contracts.generation",
     "contracts.measures",
     "contracts.results",
 )
