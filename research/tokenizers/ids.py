@@ -46,9 +46,8 @@ def _checked_array(array: np.ndarray, below: int) -> np.ndarray:
     if array.ndim != 1 or array.dtype.kind not in "iu":
         got = f"{array.dtype} of shape {array.shape}"
         raise InputError("ids", expected="a one-dimensional array of an integer dtype", got=got)
-    outside = (array < 0) | (array >= below)
-    if outside.any():
-        position = int(outside.argmax())
+    if array.size and (array.min() < 0 or array.max() >= below):
+        position = int(((array < 0) | (array >= below)).argmax())
         raise _out_of_range(array[position], below, position)
     return array.astype(np.int32)
 

@@ -181,9 +181,8 @@ class ByteLevelTokenizer:
         return b"".join(parts).decode("utf-8", errors="replace")
 
     def _join(self, ids: np.ndarray) -> bytes:
-        protocol = ids >= self.text_vocab_size
-        if protocol.any():
-            position = int(protocol.argmax())
+        if ids.size and ids.max() >= self.text_vocab_size:
+            position = int((ids >= self.text_vocab_size).argmax())
             raise InputError(
                 "ids",
                 expected=f"text ids 0..{self.text_vocab_size - 1}",

@@ -1,4 +1,4 @@
-"""The automaton accepts what Python decodes, and nothing else."""
+"""The kernel accepts what Python decodes, and nothing else."""
 
 from itertools import product
 
