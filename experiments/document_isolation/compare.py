@@ -7,6 +7,7 @@ from functools import cached_property
 
 from experiments.ablation.outcome import Outcome
 from experiments.ablation.statistics import Difference, Verdict, paired_difference, verdict
+from experiments.ablation.texts import LEAST_DOCUMENTS
 from experiments.document_isolation.arms import ALONE, CROSS, ONLY_POSITIONS, OWN, Prepared
 from experiments.document_isolation.pairs import Pairs
 from experiments.document_isolation.question import MARGIN
@@ -14,8 +15,8 @@ from experiments.document_isolation.question import MARGIN
 ALL = "all"
 #: Text tokens that stand between a token and the boundary that opened its document.
 POSITIONS = (0, 1, 2, 4, 8, 16, 32)
-#: A position is stated if so many held-out tokens stand there.
-_LEAST_TOKENS = 20
+#: A position is stated if so many held-out tokens stand there. Every text has as many documents, so the first one is.
+_LEAST_TOKENS = LEAST_DOCUMENTS
 
 
 @dataclass(frozen=True)
