@@ -1,21 +1,46 @@
 """`bytebound tokens`: one text under several tokenizers, side by side, with counts.
 
-A row ends where all tokenizers have a border, so what stands in one row is the same text.
+A row ends where all tokenizers have a border, so what stands in one row is the same text; under one tokenizer it is a
+line. Ids stay arrays, and only what is shown is taken apart, so that megabytes take as long as encoding them.
 """
 
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import tyro
+from jaxtyping import Int64
 
 from contracts.errors import InputError
+from contracts.tokenizer import TokenIds
 from experiments.tables import Table, number
 from experiments.vocabularies import short_name, tokenizer_named
 
-Piece = tuple[int, bytes, int]  # id, bytes, byte offset
+Cell = list[tuple[int, bytes]]
+"""tokens: id and bytes"""
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A text under one tokenizer."""
+
+    name: str
+    tokenizer: Any
+    ids: TokenIds
+
+    @cached_property
+    def ends(self) -> Int64[np.ndarray, "N"]:
+        """The byte offset at which each token ends."""
+        return np.cumsum(self.tokenizer.token_byte_lengths[self.ids], dtype=np.int64)
+
+    def cell(self, begin: int, end: int) -> Cell:
+        """The tokens between two byte offsets that are borders."""
+        first, last = np.searchsorted(self.ends, [begin, end], side="right")
+        return [(token, self.tokenizer.token_bytes(token)) for token in self.ids[first:last].tolist()]
 
 
 @dataclass(frozen=True)
@@ -35,7 +60,7 @@ class Tokens:
     ids: bool = False
     """show the ids under the pieces"""
     most: int = 40
-    """rows to show; 0 shows all"""
+    """rows to show, where all have a border, or lines under one tokenizer; 0 shows all"""
 
     def run(self) -> None:
         """Read, encode, print."""
@@ -44,9 +69,12 @@ class Tokens:
         text = self._read()
         names = self.tokenizer or ("bytes", "bpe-4096")
         tokenizers = [tokenizer_named(name) for name in names]
-        pieces = [tokenizer.pieces(text) for tokenizer in tokenizers]
-        print(_counts(text, names, tokenizers, pieces).plain())
-        self._side_by_side(names, pieces)
+        columns = [
+            Column(short_name(name), tokenizer, tokenizer.encode(text))
+            for name, tokenizer in zip(names, tokenizers, strict=True)
+        ]
+        print(_counts(text, columns).plain())
+        self._side_by_side(columns)
 
     def _read(self) -> str:
         from research.text import read_documents
@@ -71,36 +99,45 @@ class Tokens:
                 "standard input", expected="UTF-8", got=f"byte 0x{data[error.start]:02x}", where=f"byte {error.start}"
             ) from None
 
-    def _side_by_side(self, names: Sequence[str], pieces: Sequence[Sequence[Piece]]) -> None:
+    def _side_by_side(self, columns: Sequence[Column]) -> None:
         from rich.console import Console
         from rich.table import Table as RichTable
         from rich.text import Text
 
         table = RichTable(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-        for name in names:
-            table.add_column(short_name(name), overflow="fold")
-        rows = list(common_rows(pieces)) if len(pieces) > 1 else [list(pieces)]
-        for row in rows if self.most == 0 else rows[: self.most]:
+        for column in columns:
+            table.add_column(column.name, overflow="fold")
+        ends = row_ends(columns)
+        shown = ends if self.most == 0 else ends[: self.most]
+        for row in rows(columns, shown):
             table.add_row(*(Text.assemble(*_coloured(cell, self.ids)) for cell in row))
         console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
         console.print(table)
-        if self.most and len(rows) > self.most:
-            console.print(f"... and {len(rows) - self.most:,} more rows; --most 0 shows all")
+        if len(shown) < len(ends):
+            console.print(f"... and {len(ends) - len(shown):,} more rows; --most 0 shows all")
 
 
-def common_rows(pieces: Sequence[Sequence[Piece]]) -> Iterator[list[list[Piece]]]:
-    """Cut each tokenizer's pieces at the byte offsets where all of them have a border."""
-    ends = [{offset + len(data) for _, data, offset in column} for column in pieces]
-    positions = [0] * len(pieces)
-    for border in sorted(set.intersection(*ends)):
-        row = []
-        for column, start in enumerate(positions):
-            stop = start
-            while stop < len(pieces[column]) and pieces[column][stop][2] < border:
-                stop += 1
-            row.append(list(pieces[column][start:stop]))
-            positions[column] = stop
-        yield row
+def row_ends(columns: Sequence[Column]) -> Int64[np.ndarray, "rows"]:
+    """The byte offsets at which rows end: where all columns have a border, or in a single column a line ends."""
+    size = max(column.ends[-1] if len(column.ends) else 0 for column in columns)
+    if len(columns) == 1:
+        (column,) = columns
+        holds_line_end = np.array([b"\n" in token for token in column.tokenizer.vocabulary.tokens], bool)
+        return np.union1d(column.ends[holds_line_end[column.ids]], column.ends[-1:])
+    common = np.ones(size + 1, bool)
+    for column in columns:
+        borders = np.zeros(size + 1, bool)
+        borders[column.ends] = True
+        common &= borders
+    return np.flatnonzero(common)
+
+
+def rows(columns: Sequence[Column], ends: Int64[np.ndarray, "rows"]) -> Iterator[list[Cell]]:
+    """For each row the cell of every column."""
+    begin = 0
+    for end in ends.tolist():
+        yield [column.cell(begin, end) for column in columns]
+        begin = end
 
 
 def readable(data: bytes) -> str:
@@ -113,10 +150,10 @@ def readable(data: bytes) -> str:
     return "".join(marks.get(c, c if c.isprintable() or c == "\u200d" else f"<U+{ord(c):04X}>") for c in text)
 
 
-def _coloured(cell: Sequence[Piece], ids: bool) -> list[Any]:
+def _coloured(cell: Cell, ids: bool) -> list[Any]:
     styles = ("black on #a6d8f0", "black on #f7d08a", "black on #b8e0b0", "black on #e6b8d8")
     parts: list[Any] = []
-    for number_in_row, (token, data, _) in enumerate(cell):
+    for number_in_row, (token, data) in enumerate(cell):
         parts.append((readable(data), styles[token % len(styles)]))
         if ids:
             parts.append((f" {token}", "dim"))
@@ -125,17 +162,17 @@ def _coloured(cell: Sequence[Piece], ids: bool) -> list[Any]:
     return parts
 
 
-def _counts(text: str, names: Sequence[str], tokenizers: Sequence[Any], pieces: Sequence[Sequence[Piece]]) -> Table:
+def _counts(text: str, columns: Sequence[Column]) -> Table:
     size = len(text.encode())
-    rows = tuple(
+    found = tuple(
         (
-            short_name(name),
-            f"{tokenizer.vocab_size:,}",
-            f"{len(column):,}",
-            number(size / len(column)) if column else "-",
-            number(len(text) / len(column)) if column else "-",
+            column.name,
+            f"{column.tokenizer.vocab_size:,}",
+            f"{len(column.ids):,}",
+            number(size / len(column.ids)) if len(column.ids) else "-",
+            number(len(text) / len(column.ids)) if len(column.ids) else "-",
         )
-        for name, tokenizer, column in zip(names, tokenizers, pieces, strict=True)
+        for column in columns
     )
     title = f"{len(text):,} characters, {size:,} bytes"
-    return Table(title, ("tokenizer", "vocabulary", "tokens", "bytes a token", "characters a token"), rows)
+    return Table(title, ("tokenizer", "vocabulary", "tokens", "bytes a token", "characters a token"), found)

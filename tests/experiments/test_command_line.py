@@ -9,7 +9,7 @@ import pytest
 
 from contracts.results import Row
 from experiments.command import guarded
-from experiments.tokens import common_rows, readable
+from experiments.tokens import Column, Tokens, readable, row_ends, rows
 from research.tokenizers import BPETokenizer, ByteTokenizer
 
 
@@ -94,12 +94,35 @@ def test_a_trained_vocabulary_is_saved_and_used(tmp_path):
     assert "ab|␣|ab" in used.stdout.decode()
 
 
+def column(tokenizer, text):
+    return Column("a", tokenizer, tokenizer.encode(text))
+
+
 def test_a_row_ends_where_all_tokenizers_have_a_border():
     text = "ab ab"
-    merged = BPETokenizer([(97, 98)])
-    rows = list(common_rows([ByteTokenizer().pieces(text), merged.pieces(text)]))
-    assert [[len(cell) for cell in row] for row in rows] == [[2, 1], [1, 1], [2, 1]]
-    assert all(b"".join(p[1] for p in row[0]) == b"".join(p[1] for p in row[1]) for row in rows)
+    columns = [column(ByteTokenizer(), text), column(BPETokenizer([(97, 98)]), text)]
+    found = list(rows(columns, row_ends(columns)))
+    assert [[len(cell) for cell in row] for row in found] == [[2, 1], [1, 1], [2, 1]]
+    assert all(b"".join(token for _, token in cell) in (b"ab", b" ") for row in found for cell in row)
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"), [("ab\n\nb", ["ab\n", "\n", "b"]), ("b\n", ["b\n"]), ("b", ["b"]), ("", [])]
+)
+def test_under_one_tokenizer_a_row_is_a_line(text, lines):
+    columns = [column(ByteTokenizer(), text)]
+    found = rows(columns, row_ends(columns))
+    assert [b"".join(token for _, token in cell).decode() for (cell,) in found] == lines
+
+
+def test_of_a_large_file_only_what_is_shown_is_taken_apart(monkeypatch, tmp_path, capsys):
+    taken = []
+    take = ByteTokenizer.token_bytes
+    monkeypatch.setattr(ByteTokenizer, "token_bytes", lambda self, token: taken.append(token) or take(self, token))
+    (tmp_path / "large.txt").write_text("ab cd\n" * 50_000)
+    Tokens(file=str(tmp_path / "large.txt"), tokenizer=("bytes", "bytes"), most=7).run()
+    assert len(taken) == 14
+    assert "... and 299,993 more rows" in capsys.readouterr().out
 
 
 def test_bytes_that_are_no_text_are_shown_as_such():
