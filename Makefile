@@ -38,7 +38,7 @@ lint: .venv/installed-dev
 
 .venv/installed-dev: .venv/installed
 	@echo "installing what the tests need"
-	$(PIP) --editable ".[dev,interop,data,cluster]"
+	$(PIP) --editable ".[dev,interop,data,cluster,tracking]"
 	@touch $@
 
 clean:

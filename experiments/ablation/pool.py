@@ -64,7 +64,11 @@ def _begin(queue: Any, compiled: str) -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    core = queue.get()
+    become_one_core(queue.get(), compiled)
+
+
+def become_one_core(core: int, compiled: str) -> None:
+    """Keep this process to a core, and XLA to one thread; `compiled` is the folder of compiled programs. Before JAX."""
     if hasattr(os, "sched_setaffinity"):
         with suppress(OSError):  # a core that was taken offline meanwhile
             os.sched_setaffinity(0, {core})

@@ -10,6 +10,7 @@ from contracts.decoder import DecoderConfig
 from contracts.parameters import Parameter, expected_parameters
 from experiments.tables import si
 from research.costs.memory import dtype_bytes, parameter_bytes
+from research.train.mesh import sharded_axis
 
 
 class Placement(NamedTuple):
@@ -35,12 +36,6 @@ class Placement(NamedTuple):
             return f"{head}: replicated, {rest}"
         axis, size = sizes[self.axis]
         return f"{head}: {axis} = {size:,} over {devices}" + (f"; {rest}" if rest else "")
-
-
-def sharded_axis(shape: tuple[int, ...], devices: int) -> int | None:
-    """The largest axis that `devices` divide, the first of equals; `None` if there is none."""
-    dividing = [axis for axis, size in enumerate(shape) if size % devices == 0]
-    return max(dividing, key=lambda axis: shape[axis]) if dividing else None
 
 
 def placements(config: DecoderConfig, devices: int) -> list[Placement]:

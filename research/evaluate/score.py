@@ -5,7 +5,7 @@ protocol token that opens the stream is given, a text token without anything bef
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -24,6 +24,13 @@ from research.model.nats import Nats, token_nats
 from research.progress import progress
 
 
+@jax.jit
+@contract
+def window_nats(decoder: Any, tokens: Tokens, targets: Tokens, segments: Segments | None, positions: Positions) -> Nats:
+    """-ln p of each target of a batch of windows."""
+    return token_nats(decoder(tokens, segments, positions), targets)
+
+
 def evaluate(
     decoder: LanguageModel,
     stream: TokenStream,
@@ -32,12 +39,14 @@ def evaluate(
     *,
     batch_size: int = 8,
     text: Sequence[str | bytes] | None = None,
+    score: Callable[..., Any] = window_nats,
 ) -> Evaluation:
     """Score a stream, and account for it in bits per byte.
 
     All batches have one shape, `batch_size` windows of `policy.length`, and compile once. The bytes of the scored
     tokens are held against `text`, the documents of the stream; without it against the number of bytes that the
-    stream counted before they were encoded.
+    stream counted before they were encoded. `score` is `window_nats` or computes the same elsewhere, such as over the
+    devices of several processes.
 
     Raises:
         InputError: for a decoder and a tokenizer of different sizes, windows longer than the decoder's context, ids
@@ -45,7 +54,7 @@ def evaluate(
     """
     _require_fit(decoder, stream, tokenizer, policy, batch_size)
     windows = ContextWindows(stream, tokenizer, policy)
-    nats = _score(decoder, windows, batch_size)
+    nats = _score(decoder, windows, batch_size, score)
     is_text = np.asarray(stream.tokens) < tokenizer.text_vocab_size
     unconditioned = np.isnan(nats) & is_text
     nats[unconditioned] = math.log(tokenizer.text_vocab_size)
@@ -88,15 +97,8 @@ def decoded(stream: TokenStream, tokenizer: Tokenizer) -> Iterator[bytes]:
         yield tokenizer.decode_bytes(np.asarray(stream.tokens[first:behind], np.int32))
 
 
-@jax.jit
 @contract
-def window_nats(decoder: Any, tokens: Tokens, targets: Tokens, segments: Segments | None, positions: Positions) -> Nats:
-    """-ln p of each target of a batch of windows."""
-    return token_nats(decoder(tokens, segments, positions), targets)
-
-
-@contract
-def _score(decoder: Any, windows: ContextWindows, batch_size: int) -> TokenNats:
+def _score(decoder: Any, windows: ContextWindows, batch_size: int, score: Callable[..., Any]) -> TokenNats:
     """-ln p of each token of the stream that is predicted, NaN for the others."""
     nats = np.full(len(windows.stream.tokens), np.nan)
     is_masked = windows.policy.isolation == "segments"
@@ -112,7 +114,7 @@ def _score(decoder: Any, windows: ContextWindows, batch_size: int) -> TokenNats:
         for first in range(0, windows.count, batch_size):
             batch, index = windows.batch(first, batch_size)
             segments = batch.segments if is_masked else None
-            costs = window_nats(model, batch.tokens, batch.targets, segments, batch.positions)
+            costs = score(model, batch.tokens, batch.targets, segments, batch.positions)
             waiting.append((costs, index, batch.weights))
             if len(waiting) > 1:  # the next batch is made while the device works on this one
                 bar.advance(take(*waiting.pop(0)))

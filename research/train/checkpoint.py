@@ -10,14 +10,13 @@ It is written under a hidden name and renamed when it is on the disk, so that a 
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import jax
 import orbax.checkpoint as ocp
-from jax.experimental import multihost_utils
 from jaxtyping import PyTree
 
 from contracts.difference import differences
@@ -27,6 +26,7 @@ from contracts.specification import digest, specification
 from contracts.tokenizer import TokenizerIdentity
 from research.stream.manifest import file_sha256, read_json, sync_folder, write_json
 from research.train.config import TrainConfig, flat, parse_config
+from research.train.processes import is_first, wait
 from research.train.step import TrainState
 
 FORMAT = "bytebound checkpoint 1"
@@ -88,25 +88,39 @@ def finished_steps(folder: Path) -> list[int]:
 def save_checkpoint(folder: Path, manifest: CheckpointManifest, state: TrainState, keep: int) -> None:
     """Write `folder/STEP`, then remove all but the newest `keep`. Every process of a distributed run calls it."""
     final, unfinished = folder / str(manifest.step), folder / f".{manifest.step}.unfinished"
-    if _is_first():
+    if is_first():
         remove_unfinished(folder)
         unfinished.mkdir(parents=True)
         write_json(unfinished / MANIFEST, {"format": FORMAT, **asdict(manifest)})
-    _wait("checkpoint begun")
+    wait("checkpoint begun")
     for name, part in zip(PARTS, split_state(state), strict=True):
         _orbax().save(unfinished.absolute() / name, args=ocp.args.StandardSave(part))
-    _wait("checkpoint written")
-    if _is_first():
+    wait("checkpoint written")
+    if is_first():
         for file in unfinished.rglob("*"):
             sync_folder(file)
         write_json(unfinished / FILES, _digests(unfinished))
         os.replace(unfinished, final)
         sync_folder(folder)
-        for step in finished_steps(folder)[:-keep]:
-            discarded = folder / f".{step}.unfinished"
-            os.replace(folder / str(step), discarded)
-            shutil.rmtree(discarded)
-    _wait("checkpoint in place")
+        discard_all_but(folder, keep)
+    wait("checkpoint in place")
+
+
+def discard_all_but(folder: Path, keep: int) -> None:
+    """Remove all checkpoints but the newest so many."""
+    _discard(folder, finished_steps(folder)[:-keep])
+
+
+def discard_after(folder: Path, step: int) -> None:
+    """Remove the checkpoints beyond `step`, from which training will not go on."""
+    _discard(folder, [found for found in finished_steps(folder) if found > step])
+
+
+def _discard(folder: Path, steps: Iterable[int]) -> None:
+    for step in steps:
+        discarded = folder / f".{step}.unfinished"
+        os.replace(folder / str(step), discarded)
+        shutil.rmtree(discarded)
 
 
 def remove_unfinished(folder: Path) -> None:
@@ -199,16 +213,6 @@ def _digests(path: Path) -> dict[str, str]:
     """The SHA-256 of each file below `path`, by its name."""
     files = sorted(file for file in path.rglob("*") if file.is_file() and file != path / FILES)
     return {file.relative_to(path).as_posix(): file_sha256(file) for file in files}
-
-
-def _is_first() -> bool:
-    return jax.process_index() == 0
-
-
-def _wait(what: str) -> None:
-    """Until every process of a distributed run is here."""
-    if jax.process_count() > 1:
-        multihost_utils.sync_global_devices(what)
 
 
 def field_differences(prefix: str, expected: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:

@@ -1,46 +1,43 @@
 """Training into a folder: the loop, and at its dispatches the log, held-out text, checkpoints, and the wish to stop."""
 
 import os
+import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import cast
+
+from jax.sharding import Mesh
 
 from contracts.errors import InputError
-from contracts.evaluation import ContextPolicy
-from research.evaluate import evaluate
+from research.model import Decoder
 from research.progress import Progress, progress
 from research.stream import StoredCorpus
 from research.stream.journal import only_builder
-from research.train.checkpoint import finished_steps, load_state, manifest_of, remove_unfinished, save_checkpoint
+from research.train.checkpoint import remove_unfinished
 from research.train.config import TrainConfig
-from research.train.log import StepLog
+from research.train.keep import Keeper, Watch
 from research.train.loop import Dispatched, StepFailed, Training
 from research.train.peak import flops_per_token, matmul_peak
+from research.train.processes import all_or_none, is_first, largest, require_equal, wait
 from research.train.run import (
     CHECKPOINTS,
-    EVALUATIONS,
     MANIFEST,
-    METRICS,
     TOKENIZER,
     Run,
     RunManifest,
     changed_versions,
-    checked_checkpoint,
     corpus_of,
     last_step,
     new_manifest,
-    open_run,
     read_run_manifest,
     require_same_run,
     write_run_manifest,
 )
-from research.train.signals import StopRequest, stop_on_request
-
-Watch = Callable[[Mapping[str, Any]], object]
-"""is called with each line of a log"""
+from research.train.signals import stop_on_request
 
 
 def train(
@@ -48,52 +45,78 @@ def train(
     corpus: StoredCorpus,
     out: str | os.PathLike[str],
     *,
+    mesh: Mesh | None = None,
     peak_flops: float | None = None,
     watch: Sequence[Watch] = (),
 ) -> Run:
     """Train on the corpus into the folder `out`; if the same run stands there already, go on with it.
 
+    Without a `mesh` all devices of all processes share the work; a checkpoint does not depend on them.
     `peak_flops` is the rate that speed is told against, of all devices together; measured if not given. `watch` are
-    called with each line of the logs. A run that is
-    stopped (Ctrl-C, SIGTERM) ends its dispatch and saves before the signal takes its course. One that was killed goes
-    on from its newest checkpoint, and ends with the bits of one that was not.
+    called with each line of the logs. A run that is stopped (Ctrl-C, SIGTERM) ends its dispatch and saves before the
+    signal takes its course. One that was killed goes on from its newest checkpoint, and ends with the bits of one that
+    was not.
 
     Raises:
         InputError: for a folder with another run or something else in it, or in use by another process; for a corpus
-            whose tokenizer is not the decoder's; for a checkpoint that is damaged or of something else.
+            whose tokenizer is not the decoder's; for a checkpoint that is damaged or of something else; for rows that
+            the devices can't share; for processes that were started with different runs.
         StepFailed: for a loss that is not finite; the newest checkpoint stays.
     """
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise InputError(str(folder), expected="a folder", got="a file")
-    training = Training(config, corpus.train, corpus.tokenizer)
-    with only_builder(folder):
-        manifest = new_manifest(config, corpus, folder)
-        _begin_or_continue(folder, manifest, corpus)
-        _Kept(folder, manifest, training, corpus, peak_flops, watch).run()
-    return open_run(folder)
+    training = Training(config, corpus.train, corpus.tokenizer, mesh=mesh)
+    manifest = new_manifest(config, corpus, folder)
+    with held([folder], [manifest], corpus):
+        keeper = Keeper(folder, manifest, corpus, watch)
+        first = last_step(folder)
+        if first:
+            training.state = keeper.restore(first, training.program)
+        keep_training(training, [keeper], peak_flops, go_on=f"bytebound train --resume {folder}")
+    return Run(config, cast(Decoder, training.decoder), corpus.tokenizer, config.steps, manifest)
 
 
 def resume(
     folder: str | os.PathLike[str],
     corpus: str | os.PathLike[str] | None = None,
     *,
+    mesh: Mesh | None = None,
     peak_flops: float | None = None,
     watch: Sequence[Watch] = (),
 ) -> Run:
     """Go on with the run in `folder`; `corpus` says where its corpus lies if it was moved."""
     folder = Path(folder)
-    manifest = read_run_manifest(folder)
-    return train(manifest.config, corpus_of(folder, manifest, corpus), folder, peak_flops=peak_flops, watch=watch)
+    with all_or_none():
+        manifest = read_run_manifest(folder)
+        found = corpus_of(folder, manifest, corpus)
+    return train(manifest.config, found, folder, mesh=mesh, peak_flops=peak_flops, watch=watch)
 
 
-def _begin_or_continue(folder: Path, manifest: RunManifest, corpus: StoredCorpus) -> None:
+@contextmanager
+def held(folders: Sequence[Path], manifests: Sequence[RunManifest], corpus: StoredCorpus) -> Iterator[None]:
+    """Inside, the folders are these runs, begun if need be, and nobody else's. Processes agree on what they run."""
+    described = [{**asdict(manifest), "corpus": "", "versions": dict(manifest.versions)} for manifest in manifests]
+    require_equal("run", described)
+    with ExitStack() as locks:
+        with all_or_none():
+            if is_first():
+                for folder, manifest in zip(folders, manifests, strict=True):
+                    locks.enter_context(only_builder(folder))
+                    begin_or_continue(folder, manifest, corpus)
+                    remove_unfinished(folder / CHECKPOINTS)
+        wait("folders held")
+        yield
+
+
+def begin_or_continue(folder: Path, manifest: RunManifest, corpus: StoredCorpus) -> None:
+    """Make `folder` the run, or see that it is; say how far it is."""
     if (folder / MANIFEST).exists():
         found = read_run_manifest(folder)
         require_same_run(folder, found, manifest)
-        _say(f"{folder}: goes on after step {last_step(folder):,} of {manifest.config.steps:,}")
+        say(f"{folder}: goes on after step {last_step(folder):,} of {manifest.config.steps:,}")
         for change in changed_versions(found):
-            _say(f"{change}: what follows may differ in the last bits")
+            say(f"{change}: what follows may differ in the last bits")
         return
     strangers = sorted(
         file.name for file in folder.iterdir() if not file.name.startswith(".") and file.name != TOKENIZER
@@ -104,120 +127,69 @@ def _begin_or_continue(folder: Path, manifest: RunManifest, corpus: StoredCorpus
     write_run_manifest(folder, manifest)
 
 
-def _say(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)
+def say(message: str) -> None:
+    """On standard error, by one process for all."""
+    if is_first():
+        print(message, file=sys.stderr, flush=True)
 
 
-class _Kept:
-    """A training whose progress is kept in a folder."""
+def keep_training(training: Training, keepers: Sequence[Keeper], peak_flops: float | None, go_on: str) -> None:
+    """From where the state stands to the last step; `keepers` are those of the training's seeds, in order.
 
-    def __init__(
-        self,
-        folder: Path,
-        manifest: RunManifest,
-        training: Training,
-        corpus: StoredCorpus,
-        peak_flops: float | None,
-        watch: Sequence[Watch],
-    ) -> None:
-        self.folder, self.manifest, self.training, self.corpus = folder, manifest, training, corpus
-        self.config = manifest.config
-        self.peak_flops, self.watch = peak_flops, watch
-
-    def run(self) -> None:
-        """From the newest checkpoint, or the beginning, to the last step."""
-        first = self._restore()
-        if first == self.config.steps:
-            return
-        if self.peak_flops is None:
-            self.peak_flops = matmul_peak(self.config.decoder.compute_dtype)
-        with (
-            stop_on_request() as request,
-            self._logs(first) as (metrics, evaluations),
-            progress("training", total=self.config.steps - first) as bar,
-        ):
+    A signal to one process stops all of them after the same step. It takes its course when `stop_on_request` ends.
+    """
+    config, first = training.config, training.steps_made
+    if first == config.steps:
+        return
+    peak = matmul_peak(config.decoder.compute_dtype) if peak_flops is None else peak_flops
+    with stop_on_request() as request, ExitStack() as logs, progress("training", total=config.steps - first) as bar:
+        for keeper in keepers:
+            logs.enter_context(keeper.logs_from(first))
+        before = time.perf_counter()
+        for done in _dispatches(training, keepers):
+            _log(training, keepers, done, time.perf_counter() - before, peak, bar)
+            for keeper, decoder in zip(keepers, training.decoders(), strict=True):
+                keeper.evaluate_if_due(done.stop, decoder, training.mesh)
+            number = largest(request.signal or 0)
+            if number or keepers[0].is_save_due(done.stop):
+                _save(training, keepers, done.stop)
+            if number:
+                request.signal = signal.Signals(number)
+                if done.stop != config.steps:
+                    say(f"stopped after step {done.stop:,} of {config.steps:,}, which is saved; go on with: {go_on}")
+                break
             before = time.perf_counter()
-            for done in self._dispatches():
-                self._log(metrics, done, time.perf_counter() - before, bar)
-                self._evaluate_and_save(done.stop, metrics, evaluations, request)
-                if request.signal is not None:
-                    break
-                before = time.perf_counter()
-        # a signal that was noted takes its course when `stop_on_request` ends
-
-    def _restore(self) -> int:
-        """The step to go on from."""
-        checkpoints = self.folder / CHECKPOINTS
-        remove_unfinished(checkpoints)
-        steps = finished_steps(checkpoints)
-        if not steps:
-            return 0
-        path = checked_checkpoint(self.folder, steps[-1], self.training.program.abstract_state)
-        self.training.state = load_state(path, self.training.program.placed_state)
-        return steps[-1]
-
-    def _dispatches(self) -> Iterator[Dispatched]:
-        try:
-            yield from self.training.dispatches()
-        except StepFailed as failure:
-            raise failure.of_run(self.folder) from None
-
-    @contextmanager
-    def _logs(self, step: int) -> Iterator[tuple[StepLog, StepLog]]:
-        logs = (StepLog(self.folder / METRICS, step), StepLog(self.folder / EVALUATIONS, step))
-        try:
-            yield logs
-        finally:
-            for log in logs:
-                log.close()
-
-    def _log(self, log: StepLog, done: Dispatched, seconds: float, bar: Progress) -> None:
-        count = done.stop - done.first
-        rate = count * self.config.batch_size * self.config.length / seconds
-        share = rate * flops_per_token(self.config) / self.peak_flops if self.peak_flops else None
-        for index in range(count):
-            step = done.first + index + 1
-            if step % self.config.log_interval == 0 or step == self.config.steps:
-                found = {name: float(getattr(done.metrics, name)[index]) for name in _LOGGED}
-                self._write(log, {"step": step, **found, "tokens_per_second": rate, "peak_share": share})
-        log.flush()
-        loss, bits = (float(getattr(done.metrics, name)[-1]) for name in ("loss", "bits_per_byte"))
-        bar.note = f"loss {loss:.3f}, {bits:.3f} bits per byte, {rate:,.0f} tokens/s"
-        bar.note += "" if share is None else f", {100 * share:.0f} % of the matmul peak"
-        bar.advance(count)
-
-    def _evaluate_and_save(self, step: int, metrics: StepLog, evaluations: StepLog, request: StopRequest) -> None:
-        """What is due after `step` steps. A checkpoint comes last: what it counts on is on the disk by then."""
-        is_last = step == self.config.steps
-        if is_last or (self.config.evaluation_interval and step % self.config.evaluation_interval == 0):
-            self._evaluate(step, evaluations)
-        if is_last or step % self.config.checkpoint_interval == 0 or request.signal is not None:
-            metrics.commit()
-            evaluations.commit()
-            state = self.training.state
-            manifest = manifest_of(self.config, self.manifest.tokenizer, state, step)
-            save_checkpoint(self.folder / CHECKPOINTS, manifest, state, self.config.keep_checkpoints)
-            if request.signal is not None and not is_last:
-                stopped = f"stopped after step {step:,} of {self.config.steps:,}, which is saved"
-                _say(f"{stopped}; go on with: bytebound train --resume {self.folder}")
-
-    def _evaluate(self, step: int, log: StepLog) -> None:
-        if not len(self.corpus.validation.starts):
-            return
-        found = evaluate(
-            self.training.decoder,
-            self.corpus.validation,
-            self.corpus.tokenizer,
-            ContextPolicy.like(self.config.policy, self.config.length),
-            batch_size=max(1, self.config.batch_size // self.config.accumulate),
-        ).ledger
-        self._write(log, {"step": step, "bpb_text": found.bpb_text, "bpb_total": found.bpb_total})
-        log.flush()
-
-    def _write(self, log: StepLog, line: Mapping[str, Any]) -> None:
-        log.write(line)
-        for watch in self.watch:
-            watch(line)
 
 
-_LOGGED = ("loss", "bits_per_byte", "gradient_norm", "learning_rate")
+def _dispatches(training: Training, keepers: Sequence[Keeper]) -> Iterator[Dispatched]:
+    try:
+        yield from training.dispatches()
+    except StepFailed as failure:
+        raise failure.of_run(keepers[failure.index].folder) from None
+
+
+def _log(
+    training: Training, keepers: Sequence[Keeper], done: Dispatched, seconds: float, peak: float, bar: Progress
+) -> None:
+    config, count = training.config, done.stop - done.first
+    rate = count * config.batch_size * config.length / seconds
+    share = len(keepers) * rate * flops_per_token(config) / peak if peak else None
+    found = training.each(done)
+    for keeper, one in zip(keepers, found, strict=True):
+        keeper.log(one, rate, share)
+    loss, bits = (
+        sum(float(getattr(one.metrics, name)[-1]) for one in found) / len(found) for name in ("loss", "bits_per_byte")
+    )
+    bar.note = f"loss {loss:.3f}, {bits:.3f} bits per byte, {len(keepers) * rate:,.0f} tokens/s"
+    bar.note += "" if share is None else f", {100 * share:.0f} % of the matmul peak"
+    bar.advance(count)
+
+
+def _save(training: Training, keepers: Sequence[Keeper], step: int) -> None:
+    """Of several seeds each has this step before one loses an older one: there is always a step that all have."""
+    spare = len(keepers) > 1
+    for keeper, state in zip(keepers, training.states(), strict=True):
+        keeper.save(step, state, keeper.config.keep_checkpoints + spare)
+    if spare:
+        for keeper in keepers:
+            keeper.discard_oldest()

@@ -4,7 +4,7 @@ A batch is a pure function of the step, so that training goes on from any state 
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import jax
@@ -37,17 +37,19 @@ class Dispatched(NamedTuple):
 class StepFailed(InputError):
     """A step whose loss or gradients are not finite, so that there is nothing to go on from."""
 
-    def __init__(self, step: int, problem: str, hint: str) -> None:
+    def __init__(self, step: int, problem: str, hint: str, index: int = 0) -> None:
         super().__init__(f"step {step}", expected="a finite loss and finite gradients", got=problem, hint=hint)
-        self.step = step
+        self.step, self.index = step, index
+        """which of the seeds that are trained together it was"""
 
     def of_run(self, folder: str | os.PathLike[str]) -> "StepFailed":
         """The same, saying how the step is replayed."""
         replay = f"bytebound train --resume {os.fspath(folder)} --debug-step {self.step}"
-        return StepFailed(self.step, str(self.got), f"the checkpoint before it is kept; look into it with: {replay}")
+        hint = f"the checkpoint before it is kept; look into it with: {replay}"
+        return StepFailed(self.step, str(self.got), hint, self.index)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return StepFailed, (self.step, self.got, self.hint)
+        return StepFailed, (self.step, self.got, self.hint, self.index)
 
 
 class Training:
@@ -89,33 +91,60 @@ class Training:
         """The decoder of the state as it is now."""
         return nnx.merge(self.program.graph, self.state.params)
 
+    @property
+    def steps_made(self) -> int:
+        """How far the state is."""
+        return int(self.state.step)
+
     def dispatches(self) -> Iterator[Dispatched]:
         """Train from where the state stands to the last step; each item is a dispatch that is done.
 
         Raises:
             StepFailed: for a loss or gradients that are not finite; the state is then of no use.
         """
-        first = int(self.state.step)
+        first = self.steps_made
         upcoming = self.batches(first, self.config.next_stop(first)) if first < self.config.steps else None
         while upcoming is not None:
             stop = self.config.next_stop(first)
-            self.state, metrics = self.program.dispatch(self.state, upcoming)
+            self.state, metrics = self._dispatch(self.state, upcoming)
             # while the device computes, the host makes what comes next
             upcoming = self.batches(stop, self.config.next_stop(stop)) if stop < self.config.steps else None
             found = jax.device_get(metrics)
-            require_finite(first, found)
+            self._require_finite(first, found)
             yield Dispatched(first, stop, found)
             first = stop
 
     def batches(self, first: int, stop: int) -> Batch:
         """What the steps from `first` to before `stop` are fed, `[steps, parts, rows, positions]`, on the devices."""
+        return split_rows(self.host_batches(self.config.seed, first, stop), self.mesh)
+
+    def host_batches(self, seed: int, first: int, stop: int) -> Batch:
+        """The same on the host, the rows of this process alone."""
         process = (jax.process_index(), jax.process_count())
-        made = [self.rows(self.config.seed, step, process) for step in range(first, stop)]
+        made = [self.rows(seed, step, process) for step in range(first, stop)]
         form = (stop - first, self.config.accumulate, -1, self.config.length)
         stacked = Batch(*(np.stack(field).reshape(form) for field in zip(*made, strict=True)))
         for name in ("tokens", "targets"):
             check_tokens(getattr(stacked, name), self.config.decoder, f"{name} of steps {first} to {stop - 1}")
-        return split_rows(stacked, self.mesh)
+        return stacked
+
+    def states(self) -> list[TrainState]:
+        """The state of each seed that is trained: of one here."""
+        return [self.state]
+
+    def decoders(self) -> list[Callable[[], LanguageModel]]:
+        """For each seed what makes its decoder as it is now."""
+        return [lambda: self.decoder]
+
+    def each(self, done: Dispatched) -> list[Dispatched]:
+        """What a dispatch did, for each seed."""
+        return [done]
+
+    def _dispatch(self, state: TrainState, batches: Batch) -> tuple[TrainState, Metrics]:
+        return self.program.dispatch(state, batches)
+
+    def _require_finite(self, first: int, metrics: Metrics) -> None:
+        require_finite(first, metrics)
 
 
 def require_vocabulary(config: TrainConfig, tokenizer: Tokenizer) -> None:
@@ -125,14 +154,17 @@ def require_vocabulary(config: TrainConfig, tokenizer: Tokenizer) -> None:
         raise InputError("tokenizer", expected=f"{config.decoder.vocab_size} ids (decoder.vocab_size)", got=got)
 
 
-def require_finite(first: int, metrics: Metrics) -> None:
-    """Refuse metrics, of steps from `first` on, of which one is not as it should be; the first such is named."""
+def require_finite(first: int, metrics: Metrics, index: int = 0) -> None:
+    """Refuse metrics, of steps from `first` on, of which one is not as it should be; the first such is named.
+
+    `index` says which seed's they are, of several.
+    """
     good = metrics.loss_finite & metrics.gradients_finite & metrics.tokens_in_range
     if good.all():
         return
-    index = int(np.argmin(good))
-    loss, norm = float(metrics.loss[index]), float(metrics.gradient_norm[index])
+    bad = int(np.argmin(good))
+    loss, norm = float(metrics.loss[bad]), float(metrics.gradient_norm[bad])
     problem = f"loss {loss:g}, gradient norm {norm:g}"
-    if not metrics.tokens_in_range[index]:
+    if not metrics.tokens_in_range[bad]:
         problem += ", token ids out of range"
-    raise StepFailed(first + index, problem, "a lower learning rate or a longer warm-up may help")
+    raise StepFailed(first + bad, problem, "a lower learning rate or a longer warm-up may help", index)

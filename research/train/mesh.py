@@ -1,7 +1,8 @@
-"""Where arrays lie: one axis of devices, `data`. Rows are split over it, and so is every parameter that can be.
+"""Where arrays lie. Rows are split over all devices; parameters over those of the axis `data`, each where it can be.
 
 This is fully sharded data parallelism (ZeRO stage 3, arXiv 1910.02054): each device keeps a part of the parameters and
-of the optimizer's state, and gathers a layer's when it computes it. The partitioner of XLA puts in what is sent.
+of the optimizer's state, and gathers a layer's when it computes it. The partitioner of XLA puts in what is sent. Along
+the axis `replica` parameters are repeated: for devices whose links to each other are slower than those among `data`.
 """
 
 from collections.abc import Sequence
@@ -14,13 +15,19 @@ from jaxtyping import PyTree
 
 from contracts.errors import InputError
 
-AXIS = "data"
+REPLICA, DATA = "replica", "data"
 
 
-def data_mesh(devices: Sequence[Any] | None = None) -> Mesh:
-    """All devices of all processes, or these, in one row."""
-    found = jax.devices() if devices is None else list(devices)
-    return Mesh(np.array(found), (AXIS,), axis_types=(AxisType.Auto,))
+def data_mesh(devices: Sequence[Any] | None = None, replicas: int = 1) -> Mesh:
+    """All devices of all processes, or these, as `[replica, data]`.
+
+    Raises:
+        InputError: for replicas that the devices can't be shared among equally.
+    """
+    found = np.array(jax.devices() if devices is None else list(devices))
+    if replicas < 1 or found.size % replicas:
+        raise InputError("replicas", expected=f"a number that divides {found.size} devices", got=replicas)
+    return Mesh(found.reshape(replicas, -1), (REPLICA, DATA), axis_types=(AxisType.Auto,) * 2)
 
 
 def sharded_axis(shape: tuple[int, ...], devices: int) -> int | None:
@@ -29,13 +36,16 @@ def sharded_axis(shape: tuple[int, ...], devices: int) -> int | None:
     return max(dividing, key=lambda axis: shape[axis]) if dividing else None
 
 
-def shardings(tree: PyTree, mesh: Mesh) -> PyTree:
-    """For each array its largest axis that the devices divide is split; where there is none, each has all of it."""
+def shardings(tree: PyTree, mesh: Mesh, stacked: int = 0) -> PyTree:
+    """For each array its largest axis that the devices divide is split; where there is none, each has all of it.
+
+    So many axes in front as `stacked` says are never split: that of seeds.
+    """
 
     def sharding(array: Any) -> NamedSharding:
-        axis = sharded_axis(array.shape, mesh.size)
-        spec = [AXIS if index == axis else None for index in range(len(array.shape))]
-        return NamedSharding(mesh, PartitionSpec(*spec))
+        axis = sharded_axis(array.shape[stacked:], mesh.shape[DATA])
+        spec = [DATA if index == axis else None for index in range(len(array.shape) - stacked)]
+        return NamedSharding(mesh, PartitionSpec(*[None] * stacked, *spec))
 
     return jax.tree.map(sharding, tree)
 
@@ -45,10 +55,16 @@ def everywhere(mesh: Mesh) -> NamedSharding:
     return NamedSharding(mesh, PartitionSpec())
 
 
+def rows_over(mesh: Mesh, axes: int) -> NamedSharding:
+    """Arrays of so many axes, `[..., rows, positions]`, have their rows on all devices."""
+    return NamedSharding(mesh, PartitionSpec(*[None] * (axes - 2), (REPLICA, DATA), None))
+
+
 def split_rows(fields: PyTree, mesh: Mesh) -> PyTree:
-    """Fields `[steps, parts, rows, positions]` of this process's rows, as arrays whose rows lie on all devices."""
-    sharding = NamedSharding(mesh, PartitionSpec(None, None, AXIS, None))
-    return jax.tree.map(lambda field: jax.make_array_from_process_local_data(sharding, field), fields)
+    """Fields `[..., rows, positions]` of this process's rows, as arrays whose rows lie on all devices."""
+    return jax.tree.map(
+        lambda field: jax.make_array_from_process_local_data(rows_over(mesh, field.ndim), field), fields
+    )
 
 
 def require_divisible(rows: int, mesh: Mesh) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 from jax.sharding import Mesh
@@ -24,15 +25,19 @@ class Program:
     graph: nnx.GraphDef
     """what of the decoder is not an array"""
     abstract_state: TrainState
-    """shapes and dtypes of the state"""
+    """shapes and dtypes of the state of one seed"""
     placed_state: TrainState
     """the same with the places on the devices: what a checkpoint is loaded into"""
     first_state: Callable[[int], TrainState]
     """from a seed"""
     train_step: Step
-    """not compiled"""
+    """of one seed, not compiled"""
     dispatch: Step
     """as many steps as the batch has; the state given to it is used up"""
+    dispatch_seeds: Step
+    """the same for the stacked states of several seeds, whose batches are stacked behind the axis of steps"""
+    stack: Callable[..., TrainState]
+    """of the states of several seeds, one; an axis in front"""
 
 
 def program(config: TrainConfig, tokenizer: Tokenizer, make: MakeDecoder, mesh: Mesh) -> Program:
@@ -51,6 +56,8 @@ def _program(config: TrainConfig, make: MakeDecoder, mesh: Mesh, token_bytes: by
     places = shardings(abstract, mesh)
     begin_there = jax.jit(begin, out_shardings=places)
     train_step = make_train_step(config, graph, np.frombuffer(token_bytes, np.int32))
+    one = jax.tree.map(lambda array: jax.ShapeDtypeStruct((1, *array.shape), array.dtype), abstract)
+    stacked_places = shardings(one, mesh, stacked=1)
     return Program(
         graph=graph,
         abstract_state=abstract,
@@ -60,4 +67,8 @@ def _program(config: TrainConfig, make: MakeDecoder, mesh: Mesh, token_bytes: by
         first_state=lambda seed: begin_there(np.uint32(seed)),
         train_step=train_step,
         dispatch=make_dispatch(train_step, out_shardings=(places, everywhere(mesh))),
+        dispatch_seeds=make_dispatch(jax.vmap(train_step), out_shardings=(stacked_places, everywhere(mesh))),
+        stack=jax.jit(
+            lambda *states: jax.tree.map(lambda *each: jnp.stack(each), *states), out_shardings=stacked_places
+        ),
     )

@@ -16,7 +16,7 @@ class StopRequest:
 
 @contextmanager
 def stop_on_request() -> Iterator[StopRequest]:
-    """Inside, the first SIGINT or SIGTERM is noted; another one acts at once, as before.
+    """Inside, the first SIGINT or SIGTERM is noted; another one acts at once, as before. What is ignored stays so.
 
     After the block a signal that was noted is sent again, to whoever handled it before. Outside the main thread,
     where Python sends no signals, nothing is noted.
@@ -35,6 +35,7 @@ def stop_on_request() -> Iterator[StopRequest]:
             signal.signal(number, handler)
 
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: handler for number, handler in before.items() if handler is not signal.SIG_IGN}
     for number in before:
         signal.signal(number, note)
     try:

@@ -7,19 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.decoder import DecoderConfig
-from experiments.contracts.mesh import layout, placements, sharded_axis
+from experiments.contracts.mesh import layout, placements
 
 CONFIG = DecoderConfig()
-
-
-@given(st.lists(st.integers(1, 96), min_size=1, max_size=4).map(tuple), st.integers(1, 12))
-def test_the_sharded_axis_divides_and_no_larger_one_does(shape, devices):
-    axis = sharded_axis(shape, devices)
-    if axis is None:
-        assert all(size % devices for size in shape)
-    else:
-        assert shape[axis] % devices == 0
-        assert all(size % devices for size in shape if size > shape[axis])
 
 
 @given(st.integers(2, 256))

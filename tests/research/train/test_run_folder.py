@@ -16,7 +16,7 @@ from research.stream import build_corpus, open_corpus
 from research.stream.journal import only_builder
 from research.tokenizers import ByteTokenizer
 from research.train import StepFailed, fit, open_run, resume, train
-from research.train.in_folder import _Kept
+from research.train.keep import Keeper
 from research.train.log import read_log
 
 PEAK = 1e9
@@ -87,14 +87,14 @@ def test_the_newest_checkpoints_are_kept(unbroken):
 
 
 def test_a_run_that_was_stopped_goes_on_to_the_same_bits(unbroken, corpus, tmp_path, monkeypatch, capsys):
-    log = _Kept._log
+    log = Keeper.log
 
-    def interrupting(self, file, done, seconds, bar):
-        log(self, file, done, seconds, bar)
+    def interrupting(self, done, rate, share):
+        log(self, done, rate, share)
         if done.stop == 6:
             os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(_Kept, "_log", interrupting)
+    monkeypatch.setattr(Keeper, "log", interrupting)
     with pytest.raises(KeyboardInterrupt):
         train(CONFIG, corpus, tmp_path / "run", peak_flops=PEAK)
     assert "stopped after step 6 of 12, which is saved; go on with: bytebound train --resume" in capsys.readouterr().err

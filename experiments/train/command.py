@@ -9,6 +9,9 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from contracts.errors import InputError
+from experiments.train.seeds import require_group_options
+from experiments.train.summary import summarize
+from experiments.train.topology import ONE_PROCESS, Topology
 
 _OF_PRESET = "(default: the preset's)"
 Count = Annotated[int | None, tyro.conf.arg(metavar="INT", help_behavior_hint=_OF_PRESET)]
@@ -49,6 +52,8 @@ class Train:
       bytebound train --corpus my_corpus --out my_run --preset minutes --seed 1
       bytebound train --resume my_run
       bytebound train --corpus my_corpus --out other --set decoder.tied=true optimizer.schedule=wsd
+      bytebound train --corpus my_corpus --out eight --seeds 8
+      bytebound train --corpus my_corpus --out large --distributed --coordinator 10.0.0.1:1234 --processes 2 --process 0
     """
 
     corpus: Folder = None
@@ -63,6 +68,9 @@ class Train:
     """updates of the parameters"""
     seed: Count = None
     """of the first parameters and of the order of the rows"""
+    seeds: Annotated[int | None, tyro.conf.arg(metavar="INT", help_behavior_hint="(default: one run)")] = None
+    """so many runs, of --seed and the seeds that follow, in RUN/seed-0 and so on: on a CPU processes of one core side
+    by side, on an accelerator one program for all"""
     batch_size: Count = None
     """rows of a step"""
     length: Count = None
@@ -93,18 +101,28 @@ class Train:
     """say what it would cost: parameters, FLOPs, memory, time; train nothing"""
     debug_step: Annotated[int | None, tyro.conf.arg(metavar="STEP", help_behavior_hint="")] = None
     """beside --resume: make this step again from the checkpoint before it, and say what is not finite in it"""
+    topology: Annotated[Topology, tyro.conf.arg(name="")] = ONE_PROCESS
 
     def run(self) -> None:
         """Train, or go on, or say what it would cost, or replay a step."""
         self._require_options()
+        if self.seeds is not None or self._resumes_group():
+            require_group_options(1 if self.seeds is None else self.seeds, self.tensorboard, self.topology.distributed)
+        self.topology.start()
         if self.debug_step is not None:
             self._replay(self.debug_step)
         elif self.dry_run:
             self._estimate()
+        elif self.seeds is not None or self._resumes_group():
+            self._train_group()
         else:
             self._train()
 
     def _require_options(self) -> None:
+        self.topology.require_options()
+        if self.topology.distributed and (self.dry_run or self.debug_step is not None):
+            option = "--dry-run" if self.dry_run else "--debug-step"
+            raise InputError(option, expected="no --distributed beside it", got="both")
         if self.resume is not None:
             given = [name for name in self._changing() if getattr(self, name) not in (None, ())]
             if given or self.out is not None:
@@ -122,10 +140,10 @@ class Train:
     @staticmethod
     def _changing() -> tuple[str, ...]:
         """The options that change a setting."""
-        return ("preset", *_FIELDS, "set")
+        return ("preset", *_FIELDS, "seeds", "set")
 
     def _config(self, vocab_size: int) -> Any:
-        from experiments.train_settings import changed
+        from experiments.train.settings import changed
         from research.train import preset
 
         given = {_FIELDS[name]: getattr(self, name) for name in _FIELDS if getattr(self, name) is not None}
@@ -133,32 +151,60 @@ class Train:
             given["decoder.context_length"] = self.length
         return changed(preset(self.preset or "seconds", vocab_size), given, self.set)
 
+    def _resumes_group(self) -> bool:
+        from research.train.group import is_group
+
+        return self.resume is not None and is_group(Path(self.resume))
+
     def _train(self) -> None:
         from research.stream import open_corpus
         from research.train import resume, train
+        from research.train.processes import all_or_none, is_first
 
         folder = Path(self.resume if self.resume is not None else str(self.out))
+        mesh = self.topology.mesh()
         with self._watching(folder) as watch:
             if self.resume is not None:
-                run = resume(folder, self.corpus, watch=watch)
+                run = resume(folder, self.corpus, mesh=mesh, watch=watch)
             else:
-                corpus = open_corpus(str(self.corpus))
-                run = train(self._config(corpus.tokenizer.vocab_size), corpus, folder, watch=watch)
-        _summarize(folder, run)
+                with all_or_none():
+                    corpus = open_corpus(str(self.corpus))
+                    config = self._config(corpus.tokenizer.vocab_size)
+                run = train(config, corpus, folder, mesh=mesh, watch=watch)
+        if is_first():
+            summarize(folder, run)
+
+    def _train_group(self) -> None:
+        from experiments.train.seeds import summarize_group, train_group
+        from research.stream import open_corpus
+        from research.train.group import begin_group, group_folders
+        from research.train.run import corpus_of, read_run_manifest
+
+        if self.resume is not None:
+            folder = Path(self.resume)
+            folders = group_folders(folder)
+            corpus = corpus_of(folders[0], read_run_manifest(folders[0]), self.corpus)
+        else:
+            folder, corpus = Path(str(self.out)), open_corpus(str(self.corpus))
+            config = self._config(corpus.tokenizer.vocab_size)
+            folders = begin_group(folder, config, self.seeds or 1, corpus)
+        train_group(folder, folders, corpus.folder, self.topology.mesh)
+        summarize_group(folder, folders)
 
     @contextmanager
     def _watching(self, folder: Path) -> Iterator[tuple[Any, ...]]:
         """What sees each line of the logs."""
-        from experiments.tensorboard import scalars
+        from experiments.train.tensorboard import scalars
+        from research.train.processes import is_first
 
-        if not self.tensorboard:
+        if not self.tensorboard or not is_first():
             yield ()
             return
         with scalars(folder / "tensorboard") as write:
             yield (write,)
 
     def _estimate(self) -> None:
-        from experiments.train_estimate import estimate
+        from experiments.train.estimate import estimate
         from research.stream import open_corpus
         from research.train.run import corpus_of, read_run_manifest
 
@@ -169,6 +215,8 @@ class Train:
             corpus = open_corpus(str(self.corpus))
             config = self._config(corpus.tokenizer.vocab_size)
         print("\n".join(estimate(config, corpus)))
+        if self.seeds is not None:
+            print(f"all of it {self.seeds} times, once a seed")
 
     def _replay(self, step: int) -> None:
         from research.train.replay import replay
@@ -200,26 +248,3 @@ _FIELDS = {
 
 def _names(what: str, names: tuple[str, ...]) -> str:
     return f"{what} {', '.join(names)}" if names else "no gradient"
-
-
-def _summarize(folder: Path, run: Any) -> None:
-    import statistics
-
-    from experiments.tables import percent
-    from research.train.log import read_log
-    from research.train.run import EVALUATIONS, METRICS
-
-    config, lines, evaluations = run.config, read_log(folder / METRICS), read_log(folder / EVALUATIONS)
-    rate, share = (statistics.median(line[name] for line in lines) for name in ("tokens_per_second", "peak_share"))
-    tokens = config.steps * config.batch_size * config.length
-    print(f"{config.steps:,} steps of {config.batch_size} x {config.length} positions: {tokens:,} tokens")
-    print(f"speed: {rate:,.0f} tokens/s, {percent(share)} of the measured matmul peak (medians of the logged steps)")
-    last = lines[-1]
-    print(f"last step: loss {last['loss']:.4f} nats a token, {last['bits_per_byte']:.4f} bits per byte of its text")
-    if evaluations:
-        held_out = evaluations[-1]
-        text, total = held_out["bpb_text"], held_out["bpb_total"]
-        print(f"held-out text: {text:.4f} bits per byte, {total:.4f} with its boundaries")
-    else:
-        print("held-out text: none in this corpus, so nothing tells how the decoder does on new text")
-    print(f"written: {folder}")

@@ -13,9 +13,10 @@ import pytest
 
 from contracts.errors import InputError
 from experiments.cli import main
-from experiments.train import PresetChoice, Train
-from experiments.train_estimate import estimate
-from experiments.train_settings import changed
+from experiments.train import Train
+from experiments.train.command import PresetChoice
+from experiments.train.estimate import estimate
+from experiments.train.settings import changed
 from research.costs import decoder_parameters
 from research.stream import build_corpus
 from research.tokenizers import ByteTokenizer
@@ -177,11 +178,11 @@ def test_a_dry_run_counts_and_trains_nothing(corpus, tmp_path, monkeypatch, caps
 
 
 def test_an_expected_time_is_that_of_the_flops_at_a_share_of_the_peak(corpus, monkeypatch):
-    from experiments import train_estimate
+    from experiments.train import estimate as module
     from research.stream import open_corpus
 
-    monkeypatch.setattr(train_estimate, "matmul_peak", lambda dtype: 1e9)
-    monkeypatch.setattr(train_estimate, "flops_per_token", lambda config: 1e6)
+    monkeypatch.setattr(module, "matmul_peak", lambda dtype: 1e9)
+    monkeypatch.setattr(module, "flops_per_token", lambda config: 1e6)
     lines = estimate(preset("seconds", 257, steps=100), open_corpus(corpus))
     # 100 * 16 * 128 tokens of 1e6 FLOPs are 204.8 s at 1e9 a second
     assert any(line.endswith("7 min to 17 min, at 50 % to 20 % of the peak") for line in lines)
@@ -235,7 +236,7 @@ def test_a_step_that_the_run_does_not_have_is_refused(trained, capsys):
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_the_dispatch_saves_and_says_how_to_go_on(number, code, corpus, tmp_path):
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     options = [*TINY, "steps=100000", "log_interval=10"]
     command = [
         sys.executable,
