@@ -200,7 +200,7 @@ def test_a_small_run_in_processes_comes_out_the_same_in_this_one(tmp_path):
 
     from experiments.ablation.run import run_cells
 
-    small = QUICK(vocab_sizes=(300,), seeds=2, text_bytes=2000, held_out_bytes=1500)
+    small = QUICK(vocab_sizes=(300,), seeds=2, text_bytes=2000, held_out_bytes=6000)
     cells = prepare(small).cells[:4]
     apart = run_cells(cells, tmp_path / "apart", processes=2)
     with ThreadPoolExecutor(1) as executor:
