@@ -36,3 +36,19 @@ def split(texts: Iterable[str], pretokenizer: Pretokenizer, size: int = 1 << 17)
                 pieces = []
     assert not pieces
     return split
+
+
+def kernel_ends(text: str, pretokenizer: Pretokenizer) -> np.ndarray:
+    """Where the pieces of a long text end, in bytes, as the kernels see it: arrays compare faster than pieces."""
+    ends, offset = [np.zeros(0, np.int64)], -1  # a page begins with a mark
+    for page in Pages(pretokenizer).of(as_documents([text])):
+        ends.append(page.borders[2 : page.pieces].astype(np.int64) + offset)
+        offset += int(page.borders[page.pieces - 1]) - 1
+    return np.concatenate(ends)
+
+
+def regex_ends(text: str, pretokenizer: Pretokenizer) -> np.ndarray:
+    """The same as the regex sees it."""
+    ends = np.cumsum([len(piece) for piece in pretokenizer.split(text)], dtype=np.int64)
+    data = np.frombuffer(text.encode(), np.uint8)
+    return np.append(np.flatnonzero(data & 0xC0 != 0x80), len(data))[ends]
