@@ -159,6 +159,7 @@ def test_the_first_step_that_is_not_finite_is_named(fitted):
     require_finite(100, fitted.metrics)
 
 
+@pytest.mark.needs_contracts
 def test_a_batch_is_a_contract_at_the_step():
     decoder = Decoder(DECODER, rngs=nnx.Rngs(3))
     batch = jax.tree.map(jnp.asarray, Rows(STREAM, TOKENIZER, CONFIG.policy, 6, 12)(0, 0))
