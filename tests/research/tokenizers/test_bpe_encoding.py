@@ -17,8 +17,13 @@ TRAINED = {
     (pattern, tie_break): BPETokenizer.train(
         [ALPHABET * 3, "aaaa abab ababab bcbc  aa\n\n"], 320, pattern, tie_break=tie_break
     )
-    for pattern in ("words", "gpt2", "cl100k", "none", r"a+|\d")
-    for tie_break in ("smallest-ids", "largest-bytes")
+    for tie_break, pattern in (
+        ("smallest-ids", "words"),
+        ("largest-bytes", "gpt2"),
+        ("smallest-ids", "cl100k"),
+        ("largest-bytes", "none"),
+        ("smallest-ids", r"a+|\d"),
+    )
 }
 every_tokenizer = pytest.mark.parametrize("tokenizer", TRAINED.values(), ids=map(str, TRAINED))
 

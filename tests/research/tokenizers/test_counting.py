@@ -11,7 +11,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts.errors import InputError
@@ -61,7 +61,7 @@ def expected(texts, pattern):
 
 
 @pytest.mark.parametrize("pattern", [*PATTERNS, REGEX])
-@pytest.mark.parametrize("size", [1, 7, 64, 1 << 22])
+@pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.slow), 7, 64, 1 << 22])
 def test_files_are_counted_as_their_documents_are(files, pattern, size):
     texts = [document.text for document in read_documents(files)]
     parts = parts_of_files([files], pretokenizer(pattern), size=size)
@@ -76,6 +76,7 @@ def test_separators_keep_documents_apart(files, separator):
 
 
 @pytest.mark.parametrize("pattern", ["words", "gpt2", "gpt2-digits", "cl100k", "none", REGEX])
+@settings(max_examples=30)
 @given(text=TEXTS, size=st.integers(1, 20))
 def test_a_file_may_be_cut_at_any_size(pattern, tmp_path_factory, text, size):
     path = tmp_path_factory.mktemp("text") / "text.txt"

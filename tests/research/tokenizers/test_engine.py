@@ -215,7 +215,12 @@ print(little, loaded())
 
 
 @pytest.mark.parametrize(
-    ("choice", "expected"), [("auto", "False True"), ("python", "False False"), ("numba", "True True")]
+    ("choice", "expected"),
+    [
+        ("auto", "False True"),
+        pytest.param("python", "False False", marks=pytest.mark.slow),
+        pytest.param("numba", "True True", marks=pytest.mark.slow),
+    ],
 )
 def test_numba_is_loaded_by_much_text_only(choice, expected):
     with using(choice):

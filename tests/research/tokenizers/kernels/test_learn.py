@@ -31,7 +31,7 @@ def learned(word_counts, limit, min_count, tie_break):
 
 
 @ties
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(words, st.integers(0, 60), st.integers(1, 4))
 def test_any_words_teach_what_they_teach_the_plain_implementation(tie_break, words, limit, min_count):
     assert learned(words, limit, min_count, tie_break) == plain_merges(words, limit, min_count, tie_break)
