@@ -3,9 +3,11 @@
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -125,6 +127,28 @@ def test_a_checkpoint_of_one_topology_is_gone_on_with_on_another(one_device, dis
         finish(start(devices, "--resume", run, "--corpus", corpus))
         assert len(losses(run)) == STEPS
         np.testing.assert_allclose(losses(run), losses(one_device), rtol=1e-5)
+
+
+@pytest.mark.slow
+def test_ctrl_c_in_one_process_stops_both_after_the_same_step(corpus, tmp_path):
+    folder = tmp_path / "run"
+    arguments = ["--corpus", corpus, "--out", folder, *OPTIONS, "steps=100000", "checkpoint_interval=50000"]
+    where = ["--distributed", "--coordinator", f"127.0.0.1:{free_port()}", "--processes", 2]
+    both = [start(1, *arguments, *where, "--process", process) for process in (0, 1)]
+    try:
+        while not (folder / "metrics.jsonl").exists() or not untimed_log(folder):
+            assert both[0].poll() is None, both[0].communicate()
+            time.sleep(0.1)
+        both[1].send_signal(signal.SIGINT)
+        errors = [process.communicate(timeout=120)[1] for process in both]
+    finally:
+        for process in both:
+            process.kill()
+    assert [process.returncode for process in both] == [130, 130]
+    (step,) = finished_steps(folder / "checkpoints")
+    assert f"stopped after step {step:,} of 100,000, which is saved" in errors[0]
+    assert untimed_log(folder)[-1]["step"] == step
+    assert not any("Traceback" in error for error in errors)
 
 
 @pytest.mark.slow
