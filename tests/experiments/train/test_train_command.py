@@ -28,6 +28,9 @@ SETTINGS = tuple(f"decoder.{size}" for size in SIZES)
 TINY = ["--steps", "20", "--batch-size", "4", "--length", "16", "--warmup-steps", "2", "--checkpoint-interval", "10"]
 TINY += ["--set", *SETTINGS]
 
+TWO = ["--corpus", "c", "--out", "r", "--distributed"]
+WHERE = ["--coordinator", "127.0.0.1:1", "--processes", "2", "--wait-seconds", "0.1"]
+
 
 def build(folder, validation=0.3):
     text = folder.with_suffix(".txt")
@@ -120,6 +123,17 @@ def test_a_setting_that_does_not_fit_is_told_in_one_line(term, message):
         (["--resume", "r", "--steps", "9"], "--steps: expected none beside --resume"),
         (["--resume", "r", "--out", "s"], "--out: expected none beside --resume"),
         (["--corpus", "c", "--out", "r", "--debug-step", "3"], "--debug-step: expected --resume RUN beside it"),
+        ([*TWO[:4], "--processes", "2"], "--processes: expected --distributed beside it"),
+        (
+            [*TWO, "--coordinator", "host:1", "--process", "1"],
+            "--processes: expected a value, as --coordinator has one",
+        ),
+        ([*TWO, *WHERE, "--process", "2"], "process: expected 0 to 1, of 2, got 2"),
+        ([*TWO, *WHERE, "--process", "1"], "coordinator: expected process 0 at 127.0.0.1:1, got nobody within 0.1 s"),
+        ([*TWO, "--dry-run"], "--dry-run: expected no --distributed beside it"),
+        ([*TWO, "--seeds", "2"], "--distributed: expected none for several seeds"),
+        ([*TWO[:4], "--seeds", "0"], "--seeds: expected at least 1, got 0"),
+        ([*TWO[:4], "--replicas", "3"], "replicas: expected a number that divides 1 devices, got 3"),
     ],
 )
 def test_a_mistake_is_told_in_one_line_and_leaves_nothing(arguments, message, tmp_path, monkeypatch, capsys):
