@@ -10,14 +10,15 @@ import numpy as np
 from contracts.errors import InputError
 from contracts.tokenizer import Boundary, StopReason, TieBreak
 from research.text.documents import read_documents, source_files
-from research.tokenizers import engine, interop, interop_tiktoken, store
+from research.tokenizers import engine, store
 from research.tokenizers.boundaries import checked_boundary
-from research.tokenizers.external import Roles
 from research.tokenizers.ids import is_integer
+from research.tokenizers.interop import huggingface, tiktoken_ranks
+from research.tokenizers.interop.external import Roles
+from research.tokenizers.plain.train import Pair, count_pretokens, learn_merges
 from research.tokenizers.pretokenize import Pretokenizer, pretokenizer
 from research.tokenizers.text import utf8
 from research.tokenizers.tokenizer import ByteLevelTokenizer
-from research.tokenizers.train import Pair, count_pretokens, learn_merges
 from research.tokenizers.vocabulary import Training, Vocabulary, checked_merges
 
 if TYPE_CHECKING:
@@ -150,11 +151,11 @@ class BPETokenizer(ByteLevelTokenizer):
         `special_tokens` and have no id here. Without `boundary` the policy is the one with exactly these roles,
         else `shared`.
 
-        Raises `InputError` with the name of what can't be reproduced (`interop.from_huggingface` lists it).
+        Raises `InputError` with the name of what can't be reproduced (`interop.huggingface` lists it).
         """
         path = Path(path)
         path = path / "tokenizer.json" if path.is_dir() else path
-        return cls.of(*interop.from_huggingface(store.read_json(path), path, boundary, roles))
+        return cls.of(*huggingface.from_huggingface(store.read_json(path), path, boundary, roles))
 
     @classmethod
     def from_tiktoken(
@@ -165,9 +166,9 @@ class BPETokenizer(ByteLevelTokenizer):
 
         `boundary` and `roles` as in `from_huggingface`.
 
-        Raises `InputError` for a token that no merge reaches, and what else `interop_tiktoken.from_tiktoken` lists.
+        Raises `InputError` for a token that no merge reaches, and what else `tiktoken_ranks.from_tiktoken` lists.
         """
-        return cls.of(*interop_tiktoken.from_tiktoken(source, pattern, boundary, roles))
+        return cls.of(*tiktoken_ranks.from_tiktoken(source, pattern, boundary, roles))
 
 
 def _learn_counted(

@@ -17,7 +17,7 @@ from jaxtyping import Int64
 
 from contracts.errors import InputError
 from contracts.tokenizer import Merges, TieBreak, TokenIds
-from research.tokenizers import train
+from research.tokenizers.plain import train
 from research.tokenizers.pretokenize import Pretokenizer
 from research.tokenizers.text import raw_bytes, require_utf8, utf8
 
@@ -102,9 +102,9 @@ def count_pretokens(
     documents: Iterable[str], pretokenizer: Pretokenizer, executor: Executor | None = None
 ) -> "WordCounts":
     """What `train.count_pretokens` counts, by the workers of `executor` or the threads of this process."""
-    from research.tokenizers import counting, parts
+    from research.tokenizers.counting import map_reduce, parts
 
-    return counting.count(parts.parts_of_documents(documents), pretokenizer, executor)
+    return map_reduce.count(parts.parts_of_documents(documents), pretokenizer, executor)
 
 
 def count_files(
@@ -116,12 +116,12 @@ def count_files(
     counts_file: str | Path | None = None,
 ) -> "WordCounts":
     """The same of the documents in files, which may be larger than memory; `counts_file` as in `train_files`."""
-    from research.tokenizers import counting, parts
+    from research.tokenizers.counting import map_reduce, parts
 
     reading = {"separator": separator, "field": field}
     found = parts.parts_of_files(paths, pretokenizer, separator, field)
-    saved = counting.Saved.of(counts_file, paths, pretokenizer, **reading) if counts_file else None
-    return counting.count(found, pretokenizer, executor, parts.plain_size(paths), saved)
+    saved = map_reduce.Saved.of(counts_file, paths, pretokenizer, **reading) if counts_file else None
+    return map_reduce.count(found, pretokenizer, executor, parts.plain_size(paths), saved)
 
 
 def learn_merges(

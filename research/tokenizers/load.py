@@ -4,9 +4,10 @@ from pathlib import Path
 
 from contracts.errors import InputError
 from contracts.tokenizer import Boundary
-from research.tokenizers import interop, store
+from research.tokenizers import store
 from research.tokenizers.bpe import BPETokenizer
 from research.tokenizers.byte import ByteTokenizer
+from research.tokenizers.interop import huggingface
 
 
 def load_tokenizer(path_or_name: str | Path, boundary: Boundary | None = None) -> ByteTokenizer | BPETokenizer:
@@ -30,7 +31,7 @@ def load_tokenizer(path_or_name: str | Path, boundary: Boundary | None = None) -
         )
     document = store.read_json(path)
     if "model" in document:
-        return BPETokenizer.of(*interop.from_huggingface(document, path, boundary))
+        return BPETokenizer.of(*huggingface.from_huggingface(document, path, boundary))
     vocabulary, own_boundary, training = store.parse(document, path)
     kind = ByteTokenizer if vocabulary.pretokenizer is None else BPETokenizer
     return kind.of(vocabulary, boundary or own_boundary, training)

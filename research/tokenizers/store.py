@@ -13,8 +13,8 @@ from typing import Any
 from contracts.errors import InputError
 from contracts.tokenizer import Boundary, TokenizerIdentity
 from research.tokenizers.boundaries import checked_boundary, protocol_ids
-from research.tokenizers.external import External, checked_external
 from research.tokenizers.identity import identity
+from research.tokenizers.interop.external import External, checked_external
 from research.tokenizers.pretokenize import PATTERNS, Pretokenizer, pretokenizer
 from research.tokenizers.vocabulary import Training, Vocabulary, checked_merges
 

@@ -23,9 +23,10 @@ from contracts.tokenizer import (
     TokenIds,
     TokenizerIdentity,
 )
-from research.tokenizers import boundaries, engine, export, store
+from research.tokenizers import boundaries, engine, store
 from research.tokenizers.identity import identity
 from research.tokenizers.ids import checked_id, checked_ids, checked_threads, is_integer
+from research.tokenizers.interop import export
 from research.tokenizers.pretokenize import PATTERNS
 from research.tokenizers.text import BytesLike, raw_bytes, strict_text, utf8
 from research.tokenizers.vocabulary import UNTRAINED, Training, Vocabulary, frozen

@@ -12,9 +12,9 @@ from jaxtyping import Int64
 from contracts.errors import InputError
 from contracts.tokenizer import Merges, StopReason, TokenIds
 from research.tokenizers import engine
-from research.tokenizers.encode import Pair, PieceEncoder
-from research.tokenizers.external import External
 from research.tokenizers.ids import is_integer
+from research.tokenizers.interop.external import External
+from research.tokenizers.plain.encode import Pair, PieceEncoder
 from research.tokenizers.pretokenize import Pretokenizer
 
 if TYPE_CHECKING:

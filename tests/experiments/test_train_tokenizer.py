@@ -15,8 +15,8 @@ from research.tokenizers import BPETokenizer
 COMMAND = """
 import sys
 from experiments import cli
-from research.tokenizers import counting, parts
-counting.SAVE_SECONDS, parts.SIZE = 0.0, 20_000
+from research.tokenizers.counting import map_reduce, parts
+map_reduce.SAVE_SECONDS, parts.SIZE = 0.0, 20_000
 cli.main(["tokenizer", "text.txt", "--out", "vocabulary.json", "--vocab-size", "400", "--pattern", "gpt2"])
 """
 TEXT = "the rabbit told the other animals a story, 안녕\n" * 100_000

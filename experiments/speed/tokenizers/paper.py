@@ -14,9 +14,9 @@ import numpy as np
 from experiments.speed.tokenizers.texts import Text
 from research.progress import progress
 from research.tokenizers import PATTERNS, engine
-from research.tokenizers.counting import count_part
+from research.tokenizers.counting.map_reduce import count_part
+from research.tokenizers.counting.parts import SIZE, FileRange
 from research.tokenizers.kernels.count import WordCounter
-from research.tokenizers.parts import SIZE, FileRange
 
 TERABYTE = 1e12
 MACHINES, CORES = (1, 10, 100, 1000), 2

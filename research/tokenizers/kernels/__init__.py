@@ -1,10 +1,18 @@
 """The engine: Numba kernels that count, learn, encode and decode at hundreds of megabytes a second.
 
-    bytes --pages, scan--> borders --words--> word numbers --count--> counts --merge--> merges
-                                                          \\-encode--> ids --decode--> bytes
+    bytes --scan--> borders --number--> word numbers --count--> counts --merge--> merges
+                                              \\----encode----> ids --decode--> bytes
 
-Each stage is a file, reads arrays and writes arrays. `research.tokenizers.train` and `encode` say in plain Python what
-must come out, and stay the witnesses.
+    stage      kernels   what surrounds them
+    0 verify   utf8
+    1 scan     scan      patterns (a pattern as tables), pages (documents laid in a row, memory bounded)
+    2 count    words     count (how often each distinct word occurs)
+    3 merge    merge     learn (the arrays of a training, progress, room)
+    4 encode   encode    encoder (what is remembered), shares (threads)
+    5 decode   decode
+
+A kernel reads arrays and writes arrays that it is given; classes around it own them. `research.tokenizers.plain` says
+in plain Python what must come out of 2 to 4, and stays the witness. To add a pattern, see `patterns`.
 
 Nothing here is imported, and nothing compiled, before `load`.
 """

@@ -1,4 +1,4 @@
-"""Counting: how often each distinct pre-token occurs, in 64 bits. Counts of parts add up to the counts of the whole.
+"""Stage 2, counting: how often each distinct pre-token occurs, in 64 bits. Counts of parts add up to the whole's.
 
 So counting is map and reduce, over any `concurrent.futures` executor, and the parts may be cut anywhere that the
 pattern allows: the sum is the same.

@@ -47,7 +47,7 @@ class _State(NamedTuple):
 
 
 def learn_merges(words: WordCounts, limit: int, min_count: int = 2, tie_break: TieBreak = "smallest-ids") -> Merges:
-    """What `research.tokenizers.train.learn_merges` learns from the same words."""
+    """What `research.tokenizers.plain.train.learn_merges` learns from the same words."""
     limit = min(limit, int(words.starts[-1]))  # each merge makes a text shorter
     state, text = _begin(words, limit, min_count, tie_break)
     names = None if tie_break == "smallest-ids" else (text, state.lengths, state.spelled)

@@ -3,6 +3,9 @@
 Whether a border stands before a character is decided by the classes of four neighbours, `b2 b | here after`. Each
 pattern states that as a function of four classes, tabulated once; so a new pattern is a function and no new loop.
 What four neighbours can't decide (`'ll`, three digits, blank lines) is left to the refinements in `scan.py`.
+
+To add one: a `NamedPattern` in `pretokenize.PATTERNS`, its rule here and in `_RULES`, its alphabet in the tests of the
+scanner. These compare every short text with the regex.
 """
 
 from collections.abc import Callable, Mapping

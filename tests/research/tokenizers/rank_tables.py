@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from research.tokenizers.encode import merge_bytes
+from research.tokenizers.plain.encode import merge_bytes
 
 ALPHABET = "abc"
 short_texts = st.text(alphabet=ALPHABET, max_size=40)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from naive_bpe import naive_encode
 
 from research.tokenizers import PATTERNS, BPETokenizer
-from research.tokenizers.encode import PieceEncoder, merge_bytes
+from research.tokenizers.plain.encode import PieceEncoder, merge_bytes
 
 ALPHABET = "aab bc'sS1 \n\té가😀\u0301\u00a0"
 texts = st.text(alphabet=ALPHABET, max_size=40)

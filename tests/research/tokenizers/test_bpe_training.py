@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from naive_bpe import naive_merges
 
 from research.tokenizers import PATTERNS, BPETokenizer
-from research.tokenizers.train import learn_merges
+from research.tokenizers.plain.train import learn_merges
 
 TIE_BREAKS = ["smallest-ids", "largest-bytes"]
 

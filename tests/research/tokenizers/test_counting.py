@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from contracts.errors import InputError
 from research.text.documents import read_documents
-from research.tokenizers import PATTERNS, BPETokenizer, counting
-from research.tokenizers.parts import FileRange, parts_of_documents, parts_of_files
+from research.tokenizers import PATTERNS, BPETokenizer
+from research.tokenizers.counting import map_reduce
+from research.tokenizers.counting.parts import FileRange, parts_of_documents, parts_of_files
 from research.tokenizers.pretokenize import pretokenizer
 
 TEXTS = st.text(st.sampled_from("ab '\n\r1é한😀\0\u00a0\u2028") | st.characters(codec="utf-8"), max_size=60)
@@ -53,7 +54,7 @@ def by_engine(monkeypatch):
 
 
 def counted(parts, pattern, executor=None):
-    return dict(counting.count(parts, pretokenizer(pattern), executor or AtOnce()).items())
+    return dict(map_reduce.count(parts, pretokenizer(pattern), executor or AtOnce()).items())
 
 
 def expected(texts, pattern):
@@ -98,7 +99,7 @@ def test_a_long_plain_file_is_read_by_those_who_count(files):
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
 def test_any_number_of_threads_learns_the_same(files, workers, monkeypatch):
-    monkeypatch.setattr("research.tokenizers.parts.SIZE", 100)
+    monkeypatch.setattr("research.tokenizers.counting.parts.SIZE", 100)
     texts = [document.text for document in read_documents(files)]
     with ThreadPoolExecutor(workers) as executor:
         from_files = BPETokenizer.train_files([files], 500, "gpt2", executor=executor)
@@ -147,8 +148,8 @@ def test_a_packed_file_cut_short_is_refused(tmp_path, files):
 
 def test_counts_go_on_from_the_file(files, tmp_path, monkeypatch):
     """What is in the file is not counted again: here it is half of the text, twice over."""
-    monkeypatch.setattr(counting, "SAVE_SECONDS", 0.0)
-    monkeypatch.setattr("research.tokenizers.parts.SIZE", 200)
+    monkeypatch.setattr(map_reduce, "SAVE_SECONDS", 0.0)
+    monkeypatch.setattr("research.tokenizers.counting.parts.SIZE", 200)
     kept, plain = tmp_path / "counts.npz", files / "plain.txt"
     whole = BPETokenizer.train_files([plain], 500, "gpt2")
     with pytest.raises(KeyboardInterrupt):
@@ -193,8 +194,9 @@ def test_counts_of_something_else_are_refused(tmp_path, other):
 
 KILLED = """
 import sys
-from research.tokenizers import BPETokenizer, counting, parts
-counting.SAVE_SECONDS, parts.SIZE = 0.0, 20_000
+from research.tokenizers import BPETokenizer
+from research.tokenizers.counting import map_reduce, parts
+map_reduce.SAVE_SECONDS, parts.SIZE = 0.0, 20_000
 tokenizer = BPETokenizer.train_files([sys.argv[1]], 600, "gpt2", counts_file=sys.argv[2])
 print(tokenizer.identity.vocab_sha256)
 """

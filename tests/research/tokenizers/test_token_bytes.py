@@ -7,7 +7,7 @@ import pytest
 
 from contracts.errors import InputError
 from research.tokenizers import BPETokenizer, load_tokenizer, vocabulary
-from research.tokenizers.interop import byte_characters
+from research.tokenizers.interop.huggingface import byte_characters
 
 
 def doubling(merges):

@@ -10,8 +10,8 @@ from rank_tables import ALPHABET, chain_of, reachable_merges, short_texts
 
 from contracts.errors import InputError
 from research.tokenizers import PATTERNS, BPETokenizer, ByteTokenizer, load_tokenizer
+from research.tokenizers.interop.spellings import exported, recognised
 from research.tokenizers.pretokenize import class_ranges
-from research.tokenizers.spellings import exported, recognised
 
 OWN_REGEX = r"[a-z]+|[^a-z]{1,3}"
 # Letters that fold to ASCII, digits of three kinds, spaces that engines disagree about, marks, joiners, emoji.

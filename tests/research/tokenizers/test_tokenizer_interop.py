@@ -10,7 +10,7 @@ from rank_tables import listed_splits, short_texts
 
 from contracts.errors import InputError
 from research.tokenizers import PATTERNS, BPETokenizer, load_tokenizer
-from research.tokenizers.interop import byte_characters, from_huggingface
+from research.tokenizers.interop.huggingface import byte_characters, from_huggingface
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 

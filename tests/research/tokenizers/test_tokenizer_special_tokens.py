@@ -8,7 +8,7 @@ from rank_tables import ranks_of
 
 from contracts.errors import InputError
 from research.tokenizers import BPETokenizer, load_tokenizer
-from research.tokenizers.external import checked_external
+from research.tokenizers.interop.external import checked_external
 
 TEXT_IDS = 256
 

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from pieces import as_documents, texts
 
 from contracts.errors import InputError
-from research.tokenizers.encode import merge_bytes
 from research.tokenizers.kernels import encoder as encoder_module
 from research.tokenizers.kernels.decode import Spelling, token_lengths
 from research.tokenizers.kernels.encoder import Encoder
+from research.tokenizers.plain.encode import merge_bytes
+from research.tokenizers.plain.train import learn_merges
 from research.tokenizers.pretokenize import PATTERNS, pretokenizer
-from research.tokenizers.train import learn_merges
 
 
 @st.composite

@@ -9,8 +9,8 @@ from pieces import as_documents
 from research.tokenizers.kernels import learn
 from research.tokenizers.kernels.count import WordCounter, WordCounts
 from research.tokenizers.kernels.learn import learn_merges
+from research.tokenizers.plain.train import learn_merges as plain_merges
 from research.tokenizers.pretokenize import PATTERNS
-from research.tokenizers.train import learn_merges as plain_merges
 
 ties = pytest.mark.parametrize("tie_break", ["smallest-ids", "largest-bytes"])
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from research.tokenizers import PATTERNS, engine
-from research.tokenizers.interop import byte_characters
+from research.tokenizers.interop.huggingface import byte_characters
 from research.tokenizers.kernels import load
 from research.tokenizers.kernels.count import WordCounts
 from research.tokenizers.kernels.learn import learn_merges

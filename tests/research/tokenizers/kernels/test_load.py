@@ -54,13 +54,13 @@ def test_a_kernel_is_compiled_again_when_a_helper_in_another_file_has_changed(tm
 CHECKED = """
 import numpy as np
 from pieces import TRICKY, as_documents, split
-from research.tokenizers.encode import merge_bytes
+from research.tokenizers.plain.encode import merge_bytes
 from research.tokenizers.kernels.count import WordCounter
 from research.tokenizers.kernels.decode import Spelling
 from research.tokenizers.kernels.encoder import Encoder
 from research.tokenizers.kernels.learn import learn_merges
 from research.tokenizers.pretokenize import PATTERNS
-from research.tokenizers.train import learn_merges as plain_merges
+from research.tokenizers.plain.train import learn_merges as plain_merges
 
 texts = ["", "a", TRICKY, TRICKY * 3, "abab" * 50, "it's 12345 don't\\r\\n \\n x" * 20, "가" * 70, "." * 300]
 for pattern in PATTERNS.values():

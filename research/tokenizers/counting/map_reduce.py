@@ -22,7 +22,7 @@ import numpy as np
 from contracts.errors import InputError
 from research.progress import progress
 from research.text.documents import source_files
-from research.tokenizers.parts import Part
+from research.tokenizers.counting.parts import Part
 from research.tokenizers.pretokenize import Pretokenizer
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import Any
 
 from contracts.errors import InputError
 from contracts.tokenizer import Boundary
-from research.tokenizers.external import Roles, imported
 from research.tokenizers.ids import is_integer
+from research.tokenizers.interop.external import Roles, imported
+from research.tokenizers.interop.ranks import merges_of_tokens
+from research.tokenizers.interop.spellings import recognised, require_total
 from research.tokenizers.pretokenize import pretokenizer
-from research.tokenizers.ranks import merges_of_tokens
-from research.tokenizers.spellings import recognised, require_total
 from research.tokenizers.vocabulary import Vocabulary, checked_merges, require_token_bytes
 
 

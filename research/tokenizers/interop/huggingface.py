@@ -11,11 +11,11 @@ from typing import Any
 
 from contracts.errors import InputError
 from contracts.tokenizer import Boundary
-from research.tokenizers.encode import Pair, merge_bytes
-from research.tokenizers.external import Roles, imported
+from research.tokenizers.interop.external import Roles, imported
+from research.tokenizers.interop.ranks import unreachable_token
+from research.tokenizers.interop.spellings import recognised
+from research.tokenizers.plain.encode import Pair, merge_bytes
 from research.tokenizers.pretokenize import PATTERNS, Pretokenizer, pretokenizer
-from research.tokenizers.ranks import unreachable_token
-from research.tokenizers.spellings import recognised
 from research.tokenizers.vocabulary import Vocabulary, checked_merges, require_token_bytes
 
 

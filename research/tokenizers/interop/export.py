@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from contracts.errors import InputError
 from contracts.tokenizer import Boundary
 from research.tokenizers.boundaries import protocol_ids, spelled
-from research.tokenizers.interop import byte_characters
+from research.tokenizers.interop.huggingface import byte_characters
+from research.tokenizers.interop.ranks import unreachable_token
+from research.tokenizers.interop.spellings import exported, require_total
 from research.tokenizers.pretokenize import PATTERNS, Pretokenizer, WholeText
-from research.tokenizers.ranks import unreachable_token
-from research.tokenizers.spellings import exported, require_total
 from research.tokenizers.store import replace_file
 from research.tokenizers.vocabulary import Vocabulary
 

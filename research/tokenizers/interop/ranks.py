@@ -13,7 +13,7 @@ the same.
 
 from contracts.errors import InputError
 from research.progress import progress
-from research.tokenizers.encode import Pair, merge_bytes
+from research.tokenizers.plain.encode import Pair, merge_bytes
 from research.tokenizers.vocabulary import Vocabulary
 
 
