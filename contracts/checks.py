@@ -9,7 +9,7 @@ import inspect
 import sys
 import threading
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -86,14 +86,15 @@ class Checks:
         try:
             given = self._given(args, kwargs)
         except TypeError:
-            return function(*args, **kwargs)  # raises Python's own error, which names the function
-        owner = given.get("self")
+            function(*args, **kwargs)  # raises Python's own error, which names the function
+            raise self._unchecked("a decorator below changed what it takes: put @contract below that one") from None
+        owner = given.get(self.owner)
         owners = _calls.__dict__.setdefault("owners", [])
         if owner is not None:
             owners.append(owner)
         try:
             with _SCOPE:
-                sizes = _config_sizes(given, host)
+                sizes = self._config_sizes(given, host)
                 is_quick = self._holds(given, sizes) and _bind(sizes)
                 if not is_quick:
                     self._require_arguments(given, host, owners)
@@ -106,6 +107,13 @@ class Checks:
         finally:
             if owner is not None:
                 owners.pop()
+
+    @functools.cached_property
+    def owner(self) -> str:
+        """The parameter whose config binds dims: `self`, however a method calls it; empty if there is none."""
+        is_method = self.spec.__qualname__.rpartition(".")[0].rpartition(".")[2] not in ("", "<locals>")
+        first = next(iter(self.signature.parameters), "")
+        return first if first == "self" or (is_method and first not in self.hints) else ""
 
     @functools.cached_property
     def names(self) -> tuple[str, ...] | None:
@@ -146,7 +154,7 @@ class Checks:
 
     def _require_arguments(self, given: dict[str, Any], host: Any, owners: list[Any]) -> None:
         """Raise `ShapeError` for the first argument that breaks its hint; bind the dims of all in the open scope."""
-        _bind(_config_sizes(given, host))
+        _bind(self._config_sizes(given, host))
         checked: list[tuple[str, Any, Any]] = []
         for name, hint, value in self._arguments(given):
             checked.append((name, hint, value))
@@ -156,23 +164,35 @@ class Checks:
 
     def _arguments(self, arguments: dict[str, Any]) -> list[tuple[str, Any, Any]]:
         """(name, hint, value) of each value to check; those with expressions such as `2*d` last, when `d` is bound."""
-        flat: list[tuple[str, Any, Any]] = []
-        for name, value in arguments.items():
-            hint = self.hints.get(name)
-            if hint is None and name not in self.hints:
-                continue
-            if name not in self.variadic:
-                flat.append((name, hint, value))
-            elif isinstance(value, dict):
-                flat.extend((f"{name}[{key!r}]", hint, item) for key, item in value.items())
-            else:
-                flat.extend((f"{name}[{i}]", hint, item) for i, item in enumerate(value))
+        hints = self.hints
+        flat = [(place, hints[name], value) for name, place, value in self._each(arguments) if name in hints]
         return sorted(flat, key=lambda item: id(item[1]) in self.late) if self.late else flat
+
+    def _each(self, arguments: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
+        """(parameter, place, value) of each value that was given; `*rows` and `**named` take several."""
+        for name, value in arguments.items():
+            if name not in self.variadic:
+                yield name, name, value
+            else:
+                items = value.items() if isinstance(value, dict) else enumerate(value)
+                yield from ((name, f"{name}[{key!r}]", item) for key, item in items)
 
     @functools.cached_property
     def late(self) -> frozenset[int]:
         """The hints that hold an expression over other dims, and so can only be checked once those are bound."""
         return frozenset(id(hint) for hint in self.hints.values() if has_expression(hint))
+
+    def _configs(self, given: dict[str, Any], host: Any) -> list[tuple[str, Any]]:
+        """What may bind dims, with its name: `host.config`, `self.config`, and any argument that is itself a config."""
+        owners = [("config", getattr(owner, "config", None)) for owner in (host, given.get(self.owner))]
+        return [*owners, *((place, value) for _, place, value in self._each(given))]
+
+    def _config_sizes(self, given: dict[str, Any], host: Any) -> Sizes:
+        sizes: Sizes = {}
+        for _, config in self._configs(given, host):
+            for dim, field in _dim_fields(config.__class__):
+                sizes.setdefault(dim, getattr(config, field))
+        return sizes
 
     def _error(
         self,
@@ -185,7 +205,7 @@ class Checks:
     ) -> ShapeError:
         _hide_engine_frames()
         dims: dict[str, Bound] = {}
-        for source, config in _configs(given, host):
+        for source, config in self._configs(given, host):
             for dim, field in _dim_fields(config.__class__):
                 dims.setdefault(dim, Bound(getattr(config, field), f"{source}.{field}"))
         return shape_error(
@@ -218,20 +238,6 @@ def _ghost_hint(names: tuple[str, ...]) -> Any:
 def _bind(sizes: Sizes) -> bool:
     """Bind these dims in the open jaxtyping scope; false if others were bound there, which nothing here does."""
     return not sizes or isinstance(_Ghost(tuple(sizes.values())), _ghost_hint(tuple(sizes)))
-
-
-def _configs(arguments: dict[str, Any], host: Any) -> list[tuple[str, Any]]:
-    """What may bind dims, with its name: `host.config`, `self.config`, and any argument that is itself a config."""
-    owners = [("config", getattr(owner, "config", None)) for owner in (host, arguments.get("self"))]
-    return [*owners, *arguments.items()]
-
-
-def _config_sizes(arguments: dict[str, Any], host: Any) -> Sizes:
-    sizes: Sizes = {}
-    for _, config in _configs(arguments, host):
-        for dim, field in _dim_fields(config.__class__):
-            sizes.setdefault(dim, getattr(config, field))
-    return sizes
 
 
 @functools.cache

@@ -38,8 +38,10 @@ ENABLED = _read_switch()
 def contract(function: Function) -> Function:
     """Check the annotated arguments and the return value of `function` on every Python call.
 
-    Dims bound by a config hold inside: of `self.config`, or of any argument that is itself a config. Apply it below
-    `jax.jit`, `nnx.jit`, `staticmethod` and the like, so that it runs while tracing.
+    Dims bound by a config hold inside: of `self.config`, or of any argument that is itself a config; where two bind
+    the same dim, the first does. Of a class that is no dataclass, NamedTuple or TypedDict only the class is checked,
+    not what its attributes hold. Apply it below `jax.jit`, `nnx.jit`, `staticmethod` and the like, so that it runs
+    while tracing, and below whatever changes the arguments.
 
     Raises `ShapeError` when called wrongly, and at decoration for what it could not check.
     """

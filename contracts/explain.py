@@ -182,8 +182,8 @@ def _place(function: Any) -> str:
     return f"{_module_file(function.__module__, code.co_filename)}:{code.co_firstlineno}"
 
 
-def _module_file(module: str, file: str) -> str:
+def _module_file(module: str | None, file: str) -> str:
     """`research/model/attention.py`: the same on every machine."""
-    name = file.replace("\\", "/").rsplit("/", 1)[-1]
+    name, module = file.replace("\\", "/").rsplit("/", 1)[-1], module or ""  # code that was executed from text has none
     parents = module.split(".")[:-1] if name != "__init__.py" else module.split(".")
     return "/".join([*parents, name])

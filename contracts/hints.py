@@ -69,7 +69,7 @@ def structure(hint: Any) -> Structure | None:
         return Structure("keys", hint, tuple(field_hints(hint).values()), tuple(field_hints(hint)))
     if is_record(hint):
         return Structure("fields", hint, tuple(field_hints(hint).values()), tuple(field_hints(hint)))
-    if not isinstance(origin, type) or not arguments or is_record(origin):
+    if not isinstance(origin, type) or not arguments or is_record(origin) or any(map(_is_unpacked, arguments)):
         return None
     if origin is tuple:
         many = len(arguments) == 2 and arguments[1] is ...
@@ -79,6 +79,11 @@ def structure(hint: Any) -> Structure | None:
     if issubclass(origin, Collection) and len(arguments) == 1:
         return Structure("items", origin, arguments)
     return None
+
+
+def _is_unpacked(hint: Any) -> bool:
+    """Whether `hint` stands for several items of a tuple: `*tuple[Row, ...]`."""
+    return getattr(hint, "__unpacked__", False) or typing.get_origin(hint) is typing.Unpack
 
 
 def is_record(hint: Any) -> bool:
@@ -162,9 +167,25 @@ def _unseen(hint: Any, parts: Structure | None) -> str:
     if isinstance(hint, (str, typing.ForwardRef)):
         name = hint if isinstance(hint, str) else hint.__forward_arg__
         return f"'{name}' is a name in quotes that is not looked up here: write the hint out"
+    if not _is_hint(hint):
+        return f"{hint!r:.60} is a value, not a type"
+    if is_pytree_hint(hint) and (inner := _container_of_arrays(hint.leaftype)):
+        return f"nobody could look into {inner} as a leaf: write the tree's array, as in PyTree[Row]"
     if parts or is_pytree_hint(hint) or typing.get_origin(hint) in (Callable, type) or not _mentions_array(hint):
         return ""
     return f"nobody could look at the arrays in {spell(hint)}: use a list, tuple, dict, NamedTuple or dataclass"
+
+
+def _is_hint(hint: Any) -> bool:
+    """Whether `hint` is a type or one of the forms that `typing` knows: `[Row]`, `3` and an array are neither."""
+    is_known = hint is None or isinstance(hint, type) or typing.get_origin(hint) is not None
+    return is_known or type(hint).__module__ in ("types", "typing", "typing_extensions")
+
+
+def _container_of_arrays(leaf: Any) -> str:
+    """Such a container in the leaves of a tree, which jaxtyping samples; empty for arrays and unions of them."""
+    inside = [(node, parts) for node, parts in _nodes(leaf) if parts and parts.kind != "union"]
+    return next((spell(node) for node, _ in inside if any(array_hints(node))), "")
 
 
 def _mentions_array(hint: Any, outer: tuple[Any, ...] = ()) -> bool:

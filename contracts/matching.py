@@ -9,8 +9,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from beartype.door import is_bearable
+from beartype.roar import BeartypeException
+from jaxtyping import AnnotationError
 
-from contracts.hints import Structure, is_array_hint, is_pytree_hint, meaning, structure
+from contracts.errors import ShapeError
+from contracts.hints import Structure, has_expression, is_array_hint, is_pytree_hint, meaning, spell, structure
 
 
 class Mismatch(NamedTuple):
@@ -25,7 +28,7 @@ class Mismatch(NamedTuple):
 def mismatch(value: Any, hint: Any, path: str = "") -> Mismatch | None:
     """The first leaf of `value` that breaks `hint`, or `None`. Axis names are those of the open jaxtyping scope."""
     if is_array_hint(hint):
-        reason = hint.__instancecheck_str__(value)
+        reason = _reason(value, hint)
         return Mismatch(path, hint, value, _plain(reason, hint, value)) if reason else None
     hint = meaning(hint)
     if hint is Any or hint is inspect.Parameter.empty:
@@ -38,7 +41,7 @@ def mismatch(value: Any, hint: Any, path: str = "") -> Mismatch | None:
     if parts is None:
         if is_array_hint(hint):
             return mismatch(value, hint, path)
-        if _is_unchecked_protocol(hint) or is_bearable(value, hint):
+        if _is_unchecked_protocol(hint) or _is_a(value, hint):
             return None
         return Mismatch(path, hint, value, f"it is {_a(type(value).__name__)}")
     if parts.kind == "union":
@@ -46,6 +49,8 @@ def mismatch(value: Any, hint: Any, path: str = "") -> Mismatch | None:
     items = _items(value, parts)
     if isinstance(items, str):
         return Mismatch(path, hint, value, items)
+    if any(map(has_expression, parts.parts)):
+        items.sort(key=lambda item: has_expression(item[2]))  # an expression comes after the dims that it names
     for step, item, item_hint in items:
         found = mismatch(item, item_hint, path + step)
         if found:
@@ -78,6 +83,8 @@ def _pytree_mismatch(value: Any, hint: Any, path: str) -> Mismatch | None:
         return Mismatch(path, hint, value, "it is None, a tree without leaves: say `| None` where that is meant")
     if isinstance(value, hint):
         return None
+    if "?" in spell(hint.leaftype):
+        return Mismatch(path, hint, value, "a leaf does not fit, or not the leaf at its place in the trees before it")
     tree_util = sys.modules["jax"].tree_util
     for keys, leaf in tree_util.tree_leaves_with_path(value):
         failure = mismatch(leaf, hint.leaftype, path + tree_util.keystr(keys))
@@ -97,6 +104,21 @@ def _union_mismatch(value: Any, hint: Any, parts: Structure, path: str) -> Misma
     if value is not None and len(arrays) == 1:
         return arrays[0]  # `Segments | None`: the array is what was meant
     return Mismatch(path, hint, value, "; and ".join(failure.reason for failure in failures))
+
+
+def _reason(value: Any, hint: Any) -> str:
+    """Why the array `value` breaks `hint`, in jaxtyping's words; empty if it does not."""
+    try:
+        return hint.__instancecheck_str__(value)
+    except AnnotationError as error:  # an expression over dims that nothing binds
+        raise ShapeError(f"@contract can't check {spell(hint)}: {str(error).split('. ')[0]}") from None
+
+
+def _is_a(value: Any, hint: Any) -> bool:
+    try:
+        return is_bearable(value, hint)
+    except BeartypeException as error:
+        raise ShapeError(f"@contract can't check {spell(hint)}: {str(error).splitlines()[0]}") from None
 
 
 def _is_unchecked_protocol(hint: Any) -> bool:
