@@ -17,6 +17,7 @@ def test_every_python_block_runs(code, capsys):
     exec(compile(code, "README.md", "exec"), {})
 
 
+@pytest.mark.needs_contracts
 def test_the_error_shown_is_the_one_that_comes(capsys):
     code = next(block for block in BLOCKS if "RunningMean" in block)
     broken = code.replace("return self.out(weights @ x)", "return self.out(weights @ x)[:, :-1]")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from contracts.batch import Batch, RowPolicy
-from contracts.core import ENABLED, contract
+from contracts.core import contract
 from contracts.errors import InputError, ShapeError
 
 FIELDS = {
@@ -32,7 +32,7 @@ def test_a_batch_without_a_field_can_not_be_made(name):
         Batch(**{field: value for field, value in FIELDS.items() if field != name})
 
 
-@pytest.mark.skipif(not ENABLED, reason="says what contracts say")
+@pytest.mark.needs_contracts
 @every_field
 @pytest.mark.parametrize(
     "wrong",

@@ -22,6 +22,7 @@ class Stranger(nnx.Module):
         return jnp.concatenate([x, x], axis=-1)
 
 
+@pytest.mark.needs_contracts
 def test_a_strangers_module_is_checked_through_the_protocol():
     class Host(nnx.Module):
         def __init__(self):
@@ -39,6 +40,7 @@ def test_a_strangers_module_is_checked_through_the_protocol():
     assert caught.value.path == "Host > .layer"
 
 
+@pytest.mark.needs_contracts
 def test_a_class_with_other_names_does_not_conform_and_both_lines_are_shown():
     class Wrong:
         def __call__(self, hidden: Hidden) -> Hidden: ...
@@ -50,6 +52,7 @@ def test_a_class_with_other_names_does_not_conform_and_both_lines_are_shown():
     assert "expected  __call__(self, x:" in str(caught.value)
 
 
+@pytest.mark.needs_contracts
 def test_a_class_with_other_shapes_does_not_conform():
     class Wrong:
         def __call__(self, x: Row) -> Hidden: ...
@@ -58,6 +61,7 @@ def test_a_class_with_other_shapes_does_not_conform():
         conforms(Wrong, Layer)
 
 
+@pytest.mark.needs_contracts
 def test_a_class_that_takes_more_and_returns_less_conforms():
     class Wide(Protocol):
         def __call__(self, x: Hidden) -> Hidden | None: ...
@@ -79,6 +83,7 @@ def test_our_tokenizers_conform_to_the_protocol():
     conforms(BPETokenizer, Tokenizer)
 
 
+@pytest.mark.needs_contracts
 def test_a_class_without_the_method_does_not_conform():
     class Shape(Protocol):
         def shape(self) -> int: ...
@@ -94,6 +99,7 @@ def test_self_may_have_any_name():
     conforms(Named, Layer)
 
 
+@pytest.mark.needs_contracts
 def test_a_module_that_a_scan_rebuilt_is_still_found_in_its_host():
     class Scanned(nnx.Module):
         def __init__(self):
@@ -112,6 +118,7 @@ def test_a_module_that_a_scan_rebuilt_is_still_found_in_its_host():
     assert caught.value.path == "Scanned > .layer"
 
 
+@pytest.mark.needs_contracts
 def test_a_plain_array_annotation_is_left_to_the_check_at_the_call():
     class Plain:
         def __call__(self, x: jax.Array) -> jax.Array:

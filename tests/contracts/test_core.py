@@ -11,6 +11,7 @@ from contracts.core import contract
 from contracts.errors import ShapeError
 
 
+@pytest.mark.needs_contracts
 def test_the_error_says_what_came_what_was_expected_and_where_the_size_came_from():
     with pytest.raises(ShapeError) as caught:
         Inner(Config())(hidden(2, 5, 7))
@@ -27,6 +28,7 @@ def test_the_error_says_what_came_what_was_expected_and_where_the_size_came_from
     assert len(lines) == 7
 
 
+@pytest.mark.needs_contracts
 def test_the_error_carries_its_parts_for_programs():
     with pytest.raises(ShapeError) as caught:
         Outer(Config(), cut=1)(hidden(2, 5, 6))
@@ -35,6 +37,7 @@ def test_the_error_carries_its_parts_for_programs():
     assert error.dims == {"D": 6, "B": 2, "T": 5}
 
 
+@pytest.mark.needs_contracts
 def test_the_same_error_comes_from_under_jit_with_no_exception_chain():
     with pytest.raises(ShapeError, match="T is 5") as caught:
         nnx.jit(lambda model, x: model(x))(Outer(Config(), cut=1), hidden(2, 5, 6))
@@ -42,11 +45,13 @@ def test_the_same_error_comes_from_under_jit_with_no_exception_chain():
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
 
+@pytest.mark.needs_contracts
 def test_a_wrong_dtype_is_named():
     with pytest.raises(ShapeError, match="because   its dtype is int32, not Float"):
         Inner(Config())(jnp.zeros((2, 5, 6), jnp.int32))
 
 
+@pytest.mark.needs_contracts
 def test_a_parameter_is_refused_with_the_remedy():
     with pytest.raises(ShapeError, match=r"it is a Param, not an Array: pass its array, param\[...\]"):
         Inner(Config())(nnx.Param(hidden(2, 5, 6)))
@@ -106,6 +111,7 @@ def test_flax_transformations_see_no_difference():
     nnx.scan(lambda m, x: m(x), in_axes=(None, nnx.Carry), out_axes=nnx.Carry, length=3)(module, x)
 
 
+@pytest.mark.needs_contracts
 def test_a_shard_is_checked_with_the_sizes_of_a_shard():
     mesh = jax.make_mesh((1,), ("data",), axis_types=(jax.sharding.AxisType.Auto,))
     rows = jax.sharding.PartitionSpec("data")
@@ -125,6 +131,7 @@ def test_a_donated_array_is_donated_under_a_contract_too():
     assert given.is_deleted()
 
 
+@pytest.mark.needs_contracts
 def test_keyword_only_parameters_are_checked_when_none_is_given():
     @contract
     def f(*, x: Row = hidden(2), n: int = 3): ...

@@ -17,6 +17,8 @@ from contracts import core
 from contracts.core import contract
 from contracts.errors import ShapeError
 
+pytestmark = pytest.mark.needs_contracts
+
 Ids = Int32[Array, "B T"]
 
 

@@ -55,6 +55,7 @@ def taking(hint: Any) -> Callable[[Any], None]:
     return contract(f)
 
 
+@pytest.mark.needs_contracts
 @pytest.mark.parametrize(
     ("hint", "made_of"),
     [
@@ -94,11 +95,13 @@ def test_what_holds_no_array_is_left_alone(hint: Any):
     taking(hint)
 
 
+@pytest.mark.needs_contracts
 def test_a_key_that_is_missing_is_named():
     with pytest.raises(ShapeError, match="it lacks 'last'"):
         taking(Keyed)({"first": np_row(2, 3)})
 
 
+@pytest.mark.needs_contracts
 def test_what_is_refused_as_a_hint_is_refused_as_text_at_the_first_call():
     f = taking("Iterator[Row]")
     with pytest.raises(ShapeError, match="nobody could look at the arrays"):
@@ -113,6 +116,7 @@ def test_a_name_in_quotes_that_is_not_looked_up_is_refused():
         taking(unbound)
 
 
+@pytest.mark.needs_contracts
 def test_a_protocol_that_nobody_could_check_is_refused_when_it_is_called_through():
     class Streaming:
         def __call__(self, rows: Iterator[Row]) -> None: ...

@@ -13,6 +13,8 @@ from modules_under_contract import Cache, Config, Hidden, Inner, Layer, Row, hid
 from contracts.core import contract
 from contracts.errors import ShapeError
 
+pytestmark = pytest.mark.needs_contracts
+
 
 @given(length=st.integers(1, 12), bad=st.integers(0, 11), field=st.sampled_from(["keys", "values"]))
 def test_every_leaf_of_a_list_of_tuples_is_checked(length, bad, field):

@@ -97,6 +97,7 @@ def test_a_tuple_of_another_length_or_kind_gets_no_quick_yes(value):
     assert not match(value, {})
 
 
+@pytest.mark.needs_contracts
 def test_a_class_that_holds_itself_is_checked_to_its_end():
     class Node(NamedTuple):
         row: Row
@@ -112,6 +113,7 @@ def test_a_class_that_holds_itself_is_checked_to_its_end():
         f(Node(np_row(2, 3), (Node(np_row(2, 4), ()),)))
 
 
+@pytest.mark.needs_contracts
 def test_the_second_call_is_looked_at_as_closely_as_the_first():
     @contract
     def f(caches: list[Cache]) -> None: ...
@@ -124,6 +126,7 @@ def test_the_second_call_is_looked_at_as_closely_as_the_first():
         f(caches)
 
 
+@pytest.mark.needs_contracts
 @pytest.mark.parametrize("third", [Row, Float[Array, "... T"]], ids=["quick", "jaxtyping"])
 def test_inside_a_function_jaxtyping_knows_the_sizes_of_config_and_arguments(third):
     def f(config: Config, x: Hidden, y) -> None:
@@ -136,6 +139,7 @@ def test_inside_a_function_jaxtyping_knows_the_sizes_of_config_and_arguments(thi
     contract(f)(Config(), hidden(2, 5, 6), np_row(2, 5))
 
 
+@pytest.mark.needs_contracts
 def test_a_wrong_result_after_a_quick_yes_is_refused_with_the_sizes_of_the_arguments():
     @contract
     def f(config: Config, x: Hidden) -> Hidden:
@@ -145,6 +149,7 @@ def test_a_wrong_result_after_a_quick_yes_is_refused_with_the_sizes_of_the_argum
         f(Config(), hidden(2, 5, 6))
 
 
+@pytest.mark.needs_contracts
 def test_sizes_known_by_name_only_are_compared_too():
     @contract
     def f(x: Row, y: Row) -> Row:

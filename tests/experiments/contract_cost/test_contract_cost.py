@@ -58,6 +58,7 @@ def test_one_entry_of_the_compilation_cache_serves_contracts_on_and_off():
     assert after == before
 
 
+@pytest.mark.needs_contracts
 def test_off_leaves_the_function_as_it_was_written():
     def function(x: int) -> int:
         return x
@@ -130,6 +131,7 @@ def test_a_cache_entry_of_its_own_or_no_entry_at_all_fails_the_run(entries: tupl
         findings(cache_entries=entries).require_equal_programs()
 
 
+@pytest.mark.needs_contracts
 def test_an_eager_call_under_a_contract_takes_longer_than_none():
     samples = eager_calls(forms()[0], repeats=5, seed=0)
     assert spread(samples["ours"] / samples["none"]).low > 5

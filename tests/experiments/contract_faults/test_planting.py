@@ -111,6 +111,7 @@ def test_the_project_itself_is_never_touched():
         assert ours.rotate is before
 
 
+@pytest.mark.needs_contracts
 def test_the_regimes_differ_in_nothing_but_the_checker():
     plain = Copies(Regime("off"))[ROTARY].rotate
     copies = copies_by_regime()[0]

@@ -68,6 +68,7 @@ def test_numpy_agrees_with_jax_on_half_precision_products():
     assert not differ(np.asarray(x @ x.T), got, tolerance=1e-2)
 
 
+@pytest.mark.needs_contracts
 def test_two_swapped_axes_pass_jax_at_equal_sizes_and_are_refused_at_distinct_ones(bench: MakeBench):
     planted = mutant(
         "decoder",
@@ -82,6 +83,7 @@ def test_two_swapped_axes_pass_jax_at_equal_sizes_and_are_refused_at_distinct_on
     assert bench("decoder").outcome(planted).ahead == "contract"
 
 
+@pytest.mark.needs_contracts
 def test_a_width_that_no_other_array_knows_is_refused_by_ours_alone(bench: MakeBench):
     planted = mutant(
         "decoder",
@@ -108,6 +110,7 @@ def test_a_mutant_that_changes_nothing_is_refused_by_nobody(bench: MakeBench):
     assert outcome.ahead == ""
 
 
+@pytest.mark.needs_contracts
 def test_what_changes_at_other_sizes_alone_is_no_false_alarm(bench: MakeBench):
     """A row of 8 is one block of 64 either way; a row of any length is not."""
     planted = mutant("decoder", ATTENTION, "causal_attention", "block < queries.shape[1]", "block <= queries.shape[1]")
@@ -136,6 +139,7 @@ def test_a_contract_that_refuses_what_changes_nothing_anywhere_would_be_a_false_
     assert not bench("decoder").outcome(planted).changes_for_any
 
 
+@pytest.mark.needs_contracts
 def test_another_dtype_between_functions_is_odd_even_where_no_number_changes(bench: MakeBench):
     planted = mutant(
         "decoder",
@@ -185,6 +189,7 @@ def test_a_right_decoder_and_a_right_cache_break_no_law(bench: MakeBench):
         assert broken_law(bench(name), unchanged, EQUAL) == ""
 
 
+@pytest.mark.needs_contracts
 @pytest.mark.parametrize(
     ("fault", "what", "expected"),
     [

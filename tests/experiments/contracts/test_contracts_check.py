@@ -10,15 +10,12 @@ import jax.numpy as jnp
 import pytest
 from flax import nnx
 
-from contracts import core
 from contracts.decoder import DecoderConfig
 from contracts.errors import InputError
 from experiments.contracts.check import CheckConfig
 from experiments.contracts.configs import PRESETS
 from experiments.contracts.examine import DISTINCT, DISTINCT_BATCH, LOOP_LAYERS, examine, stand_ins
 from research.model import Attention, Decoder
-
-needs_contracts = pytest.mark.skipif(not core.ENABLED, reason="says what contracts say")
 
 SMALL = DecoderConfig(n_layers=1, d_model=64, n_heads=4, n_kv_heads=4, head_dim=16, d_ff=128)
 
@@ -81,7 +78,7 @@ class SwapsBatchAndLength(Attention):
         return jnp.swapaxes(Attention.__call__(self, x, positions, segments), 0, 1)
 
 
-@needs_contracts
+@pytest.mark.needs_contracts
 @pytest.mark.parametrize("mixer", [DropsAPosition, SwapsBatchAndLength])
 def test_a_mixer_of_the_wrong_shape_is_broken_for_every_batch(mixer):
     found = broken(examine(SMALL, with_mixer(mixer)))
@@ -183,7 +180,7 @@ def test_a_decoder_that_cant_be_built_is_broken_and_not_a_crash():
     assert broken(examine(SMALL, make))["build, distinct sizes"] == "ValueError: no"
 
 
-@needs_contracts
+@pytest.mark.needs_contracts
 def test_the_command_says_kept_with_the_count(capsys):
     CheckConfig(config=("n_layers=1",), devices=8).run()
     output = capsys.readouterr().out
@@ -192,7 +189,7 @@ def test_the_command_says_kept_with_the_count(capsys):
     assert "BROKEN" not in output
 
 
-@needs_contracts
+@pytest.mark.needs_contracts
 def test_the_command_reports_all_conflicts_traces_nothing_and_ends_with_1(capsys):
     with pytest.raises(SystemExit) as stop:
         CheckConfig(config=("head_dim=7", "n_kv_heads=3"), tokenizer="bytes", boundary="separate", json=True).run()
@@ -201,7 +198,7 @@ def test_the_command_reports_all_conflicts_traces_nothing_and_ends_with_1(capsys
     assert [len(check["problems"]) for check in report["checks"]] == [4]
 
 
-@needs_contracts
+@pytest.mark.needs_contracts
 @pytest.mark.parametrize(
     ("arguments", "subject"),
     [
@@ -231,7 +228,7 @@ def test_help_needs_no_jax():
     assert all(name in run.stdout for name in PRESETS)
 
 
-@needs_contracts
+@pytest.mark.needs_contracts
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", ["llama-2-7b", "llama-3-405b"])
 def test_a_large_model_is_checked_in_seconds_without_its_memory(preset):

@@ -14,7 +14,7 @@ from contracts.errors import InputError
 from contracts.specification import SPEC_MODULES
 from experiments.contracts.listing import ListContracts, entries, project_classes
 
-pytestmark = pytest.mark.skipif(not core.ENABLED, reason="with contracts off nothing is compared")
+pytestmark = pytest.mark.needs_contracts
 
 SPEC = '''
 """A spec."""

@@ -61,6 +61,7 @@ def test_a_mixer_needs_nothing_of_ours_and_may_be_made_by_any_function(build, fo
     assert not np.allclose(forward(whole, tokens), forward(halved, tokens))
 
 
+@pytest.mark.needs_contracts
 @pytest.mark.parametrize(
     ("mixer", "because"),
     [(Dropping, "T is 7 (x axis 1), but axis 1 here is 6"), (Widening, "but axis 2 here is 84")],
@@ -75,6 +76,7 @@ def test_a_mixer_of_the_wrong_shape_is_refused_with_its_place(build, tokens, mix
     assert because in str(error.value)
 
 
+@pytest.mark.needs_contracts
 @pytest.mark.parametrize("changes", [{"scan_layers": True}, {"remat": True}], ids=["scan", "remat"])
 def test_a_mixer_of_the_wrong_shape_is_refused_inside_scan_and_remat(build, tokens, changes):
     with pytest.raises(ShapeError, match="axis 1 here is 6") as error:
@@ -82,6 +84,7 @@ def test_a_mixer_of_the_wrong_shape_is_refused_inside_scan_and_remat(build, toke
     assert error.value.path.endswith("> .mixer")
 
 
+@pytest.mark.needs_contracts
 def test_a_mixer_with_other_parameters_is_refused_before_it_is_called(build):
     with pytest.raises(ShapeError, match="TakingAMask does not conform to Mixer") as error:
         build(TakingAMask)
@@ -95,6 +98,7 @@ def test_a_mixer_that_answers_in_float32_leaves_the_residual_stream_in_the_compu
     assert "f32[5,7,110]" not in str(jax.make_jaxpr(decoder)(tokens))
 
 
+@pytest.mark.needs_contracts
 @pytest.mark.parametrize(
     ("wrong", "got"),
     [
@@ -111,6 +115,7 @@ def test_tokens_are_rows_of_int32(make, tokens, wrong, got):
     assert got in str(error.value)
 
 
+@pytest.mark.needs_contracts
 @pytest.mark.parametrize("name", ["segments", "positions"])
 def test_segments_and_positions_are_as_long_as_the_tokens(make, tokens, name):
     with pytest.raises(ShapeError, match="T is 7") as error:
