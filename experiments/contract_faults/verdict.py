@@ -119,10 +119,11 @@ def _of_stock_alone(trials: Sequence[Trial]) -> str:
         return f"Every fault in code that {RUNGS['stock']} refuses is refused by ours."
     names = ", ".join(sorted({mutant.qualname for mutant in missed}))
     outside = sum(mutant.crosses_no_array for mutant in missed)
+    which = {0: "none", len(missed): "all"}.get(outside, f"{outside} of them")
     return (
-        f"{len(missed)} faults are refused by {RUNGS['stock']} and pass ours, in {names}; {outside} of them in "
-        "functions that neither take nor return an array, where no contract of ours stands and the stock hook checks "
-        "plain types, as a type checker does before anything runs."
+        f"Faults that {RUNGS['stock']} refuses and ours lets pass: {len(missed)}, in {names}; {which} in functions "
+        "that neither take nor return an array, where no contract of ours stands and the stock hook checks plain "
+        "types, as a type checker does before anything runs."
     )
 
 

@@ -107,8 +107,10 @@ def test_a_fault_that_the_stock_tools_alone_refuse_is_told_with_its_function():
     outside = missed._replace(mutant=missed.mutant._replace(module="research.model.layers", qualname="residual_stddev"))
     said = verdict._of_stock_alone([caught, missed, outside])
     assert said.startswith(
-        "2 faults are refused by jaxtyping + beartype and pass ours, in residual_stddev, rotate; 1 of"
+        "Faults that jaxtyping + beartype refuses and ours lets pass: 2, in residual_stddev, rotate; 1 of them in"
     )
+    assert "in residual_stddev; all in functions that neither" in verdict._of_stock_alone([outside])
+    assert "in rotate; none in functions that neither" in verdict._of_stock_alone([missed])
 
 
 def test_no_two_rows_say_the_same_thing():
