@@ -98,7 +98,7 @@ def decoded(stream: TokenStream, tokenizer: Tokenizer) -> Iterator[bytes]:
 
 
 @contract
-def _score(decoder: Any, windows: ContextWindows, batch_size: int, score: Callable[..., Any]) -> TokenNats:
+def _score(decoder: Any, windows: ContextWindows, batch_size: int, score: Any) -> TokenNats:
     """-ln p of each token of the stream that is predicted, NaN for the others."""
     nats = np.full(len(windows.stream.tokens), np.nan)
     is_masked = windows.policy.isolation == "segments"

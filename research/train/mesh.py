@@ -1,11 +1,12 @@
 """Where arrays lie. Rows are split over all devices; parameters over those of the axis `data`, each where it can be.
 
 This is fully sharded data parallelism (ZeRO stage 3, arXiv 1910.02054): each device keeps a part of the parameters and
-of the optimizer's state, and gathers a layer's when it computes it. The partitioner of XLA puts in what is sent. Along
-the axis `replica` parameters are repeated: for devices whose links to each other are slower than those among `data`.
+of the optimizer's state, and gathers parameters when it computes with them. The partitioner of XLA puts in what is
+sent. Along the axis `replica` parameters are repeated: for devices whose links to each other are slower than those
+among `data`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -53,6 +54,29 @@ def shardings(tree: PyTree, mesh: Mesh, stacked: int = 0) -> PyTree:
 def everywhere(mesh: Mesh) -> NamedSharding:
     """Each device has all of it."""
     return NamedSharding(mesh, PartitionSpec())
+
+
+def gathering(places: PyTree, mesh: Mesh) -> Callable[[PyTree], PyTree]:
+    """From parameters that lie at `places` to the whole of them on each device; gradients go back to the places.
+
+    Said explicitly, for the partitioner left to itself gathers the rows of all devices instead, on each of them.
+    """
+    if mesh.size == 1:
+        return lambda params: params
+
+    @jax.custom_vjp
+    def gather(params: PyTree) -> PyTree:
+        return jax.lax.with_sharding_constraint(params, everywhere(mesh))
+
+    def forward(params: PyTree) -> tuple[PyTree, None]:
+        return gather(params), None
+
+    def backward(_: None, gradients: PyTree) -> tuple[PyTree]:
+        summed = jax.lax.with_sharding_constraint(gradients, everywhere(mesh))  # over the rows, before it is cut
+        return (jax.lax.with_sharding_constraint(summed, places),)
+
+    gather.defvjp(forward, backward)
+    return gather
 
 
 def rows_over(mesh: Mesh, axes: int) -> NamedSharding:

@@ -12,7 +12,7 @@ from jax.sharding import Mesh
 
 from contracts.tokenizer import Tokenizer
 from research.train.config import TrainConfig
-from research.train.mesh import everywhere, shardings
+from research.train.mesh import everywhere, gathering, shardings
 from research.train.step import MakeDecoder, Step, TrainState, first_state, make_dispatch, make_train_step
 
 _KEPT = 8
@@ -55,7 +55,8 @@ def _program(config: TrainConfig, make: MakeDecoder, mesh: Mesh, token_bytes: by
     abstract = jax.eval_shape(begin, jax.ShapeDtypeStruct((), np.uint32))
     places = shardings(abstract, mesh)
     begin_there = jax.jit(begin, out_shardings=places)
-    train_step = make_train_step(config, graph, np.frombuffer(token_bytes, np.int32))
+    gather = gathering(places.params, mesh)
+    train_step = make_train_step(config, graph, np.frombuffer(token_bytes, np.int32), gather)
     one = jax.tree.map(lambda array: jax.ShapeDtypeStruct((1, *array.shape), array.dtype), abstract)
     stacked_places = shardings(one, mesh, stacked=1)
     return Program(

@@ -60,8 +60,15 @@ def first_state(config: TrainConfig, make: MakeDecoder, seed: UInt32[Any, ""] | 
     return TrainState(params, adamw(config).init(params), jnp.int32(0))
 
 
-def make_train_step(config: TrainConfig, graph: nnx.GraphDef, token_bytes: ByteLengths) -> Step:
+def make_train_step(
+    config: TrainConfig,
+    graph: nnx.GraphDef,
+    token_bytes: ByteLengths,
+    gather: Callable[[PyTree], PyTree] = lambda params: params,
+) -> Step:
     """The step of a decoder whose graph is `graph`; `token_bytes` are the bytes of each id.
+
+    `gather` brings the parameters to where they are computed with, if they are kept elsewhere.
 
     It takes a batch whose fields have the parts of the step in front: `[accumulate, B, T]`.
     """
@@ -69,7 +76,7 @@ def make_train_step(config: TrainConfig, graph: nnx.GraphDef, token_bytes: ByteL
 
     def train_step(state: TrainState, batch: Batch) -> tuple[TrainState, Metrics]:
         def nats(params: PyTree, part: Batch) -> Scalar:
-            return batch_nats(nnx.merge(graph, params), part, config.policy.needs_mask)
+            return batch_nats(nnx.merge(graph, gather(params)), part, config.policy.needs_mask)
 
         def add(total: PyTree, part: Batch) -> tuple[PyTree, None]:
             return jax.tree.map(jnp.add, total, jax.value_and_grad(nats)(state.params, part)), None

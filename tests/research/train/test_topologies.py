@@ -165,6 +165,9 @@ def test_a_device_holds_its_part_of_parameters_and_optimizer_and_no_more():
             assert found[when]["params"] == [expected] * 8
             # both moments, and the counters of AdamW and of its schedule, four bytes each
             assert found[when]["optimizer"] == [2 * expected + 2 * 4] * 8
+        # parameters are sent to where they are computed with, and never the rows of other devices
+        assert found["gathered"]
+        assert all(shape in found["shapes"] for shape in found["gathered"])
         whole, part = found["embedding"]
         assert whole == [257, 64]
         assert part == [257, 64 // sharing]
