@@ -1,6 +1,6 @@
 """The ids of every code point and of some texts, as one digest for each pattern: the same on every interpreter.
 
-    python tests/research/tokenizers/ids_of_everything.py
+    python tests/research/tokenizers/ids_of_everything.py [PATTERN ...]
 
 Run from the root of the repository, by any Python that has what the tokenizers import. Prints JSON.
 """
@@ -53,4 +53,4 @@ def _texts(context: tuple[str, str], characters: list[str]) -> Sequence[str]:
 
 
 if __name__ == "__main__":
-    json.dump({name: digest(name, (ALONE, *BETWEEN)) for name in NAMES}, sys.stdout)
+    json.dump({name: digest(name, (ALONE, *BETWEEN)) for name in sys.argv[1:] or NAMES}, sys.stdout)
