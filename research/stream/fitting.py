@@ -9,6 +9,8 @@ import numpy as np
 from jaxtyping import Bool, Int64
 
 Sizes = Int64[np.ndarray, "pieces"]
+Some = Int64[np.ndarray, "_"]
+"""some of the pieces, or of the bins, by number"""
 
 
 def best_fit(sizes: Sizes, capacity: int, opens_bin: Bool[np.ndarray, "pieces"]) -> Sizes:
@@ -35,7 +37,7 @@ def best_fit(sizes: Sizes, capacity: int, opens_bin: Bool[np.ndarray, "pieces"])
     return bin_of
 
 
-def _by_size(sizes: Sizes, pieces: Sizes) -> list[tuple[int, Sizes]]:
+def _by_size(sizes: Sizes, pieces: Some) -> list[tuple[int, Some]]:
     """(size, those of `pieces` that have it), from the largest size down."""
     order = pieces[np.argsort(-sizes[pieces], kind="stable")]
     borders = np.flatnonzero(np.diff(sizes[order])) + 1
@@ -48,21 +50,21 @@ class _Bins:
     def __init__(self, capacity: int) -> None:
         self.capacity, self.count = capacity, 0
         self.rooms: list[int] = []  # sorted, those of which there is a bin
-        self.stacks: dict[int, list[Sizes]] = {}
+        self.stacks: dict[int, list[Some]] = {}
 
-    def opened(self, count: int) -> Sizes:
+    def opened(self, count: int) -> Some:
         """That many new bins."""
         self.count += count
         return np.arange(self.count - count, self.count)
 
-    def leave(self, bins: Sizes, room: int) -> None:
+    def leave(self, bins: Some, room: int) -> None:
         """Put bins back, with the room that they now have."""
         if len(bins) and room:
             if room not in self.stacks:
                 insort(self.rooms, room)
             self.stacks.setdefault(room, []).append(bins)
 
-    def tightest(self, size: int, pieces: int) -> tuple[int, Sizes]:
+    def tightest(self, size: int, pieces: int) -> tuple[int, Some]:
         """The least room that holds `size`, and bins that have it: no more than that many pieces fill."""
         place = bisect_left(self.rooms, size)
         if place == len(self.rooms):

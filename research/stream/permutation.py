@@ -36,7 +36,7 @@ def permuted(index: Indices, epoch: Indices, size: int, seed: int) -> Indices:
     return image.astype(np.int64)
 
 
-def _feistel(index: Words, keys: Words, side: np.uint64) -> Words:
+def _feistel(index: Words, keys: UInt64[np.ndarray, "rounds *shape"], side: np.uint64) -> Words:
     left, right = np.divmod(index, side)
     for key in keys:
         left, right = right, (left + _mixed(key ^ right) % side) % side
