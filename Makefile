@@ -5,11 +5,12 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 RUN := .venv/bin/python
 PIP := $(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help study test quick lint clean
+.PHONY: help study test quick off lint clean
 
 help:
 	@echo "make study   the questions on the embedded corpus; prints where the report is"
 	@echo "make test    lint, format, types and all tests (make quick: without the slow ones)"
+	@echo "make off     quick tests with contracts off, arrays checked by jaxtyping + beartype instead; part of make test"
 	@echo "make lint    ruff and mypy alone"
 	@echo "make clean   removes the virtual environment and caches, keeps runs/ and results/"
 
@@ -18,9 +19,18 @@ study: .venv/installed
 
 test: lint
 	$(RUN) -m pytest -n 2
+	$(MAKE) off
 
 quick: .venv/installed-dev
 	$(RUN) -m pytest -n 2 -m "not slow"
+
+# What holds with contracts holds without; and there jaxtyping's own hook judges the arrays of the same functions, by
+# the checker in tests/second_net.py. The quick tests of the rooms whose functions take arrays.
+off: .venv/installed-dev
+	CONTRACTS=off $(RUN) -m pytest -q -n 2 -m "not slow" --ignore tests/contracts/test_switch.py \
+		--jaxtyping-packages=research.model,research.stream,research.evaluate,research.generate,second_net.check \
+		tests/contracts tests/research/model tests/research/stream tests/research/evaluate \
+		tests/research/generate/test_generate.py tests/research/train/test_train_step.py
 
 lint: .venv/installed-dev
 	$(RUN) -m ruff check .
