@@ -185,7 +185,8 @@ class Checks:
     def _configs(self, given: dict[str, Any], host: Any) -> list[tuple[str, Any]]:
         """What may bind dims, with its name: `host.config`, `self.config`, and any argument that is itself a config."""
         owners = [("config", getattr(owner, "config", None)) for owner in (host, given.get(self.owner))]
-        return [*owners, *((place, value) for _, place, value in self._each(given))]
+        rest = [(place, value) for _, place, value in self._each(given)] if self.variadic else given.items()
+        return [*owners, *rest]
 
     def _config_sizes(self, given: dict[str, Any], host: Any) -> Sizes:
         sizes: Sizes = {}
