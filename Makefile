@@ -25,9 +25,10 @@ quick: .venv/installed-dev
 	$(RUN) -m pytest -n 2 -m "not slow"
 
 # What holds with contracts holds without; and there jaxtyping's own hook judges the arrays of the same functions, by
-# the checker in tests/second_net.py. The quick tests of the rooms whose functions take arrays.
+# the checker in tests/second_net.py, and JAX its own invariants. The quick tests of the rooms whose functions take arrays.
 off: .venv/installed-dev
-	CONTRACTS=off $(RUN) -m pytest -q -n 2 -m "not slow" --ignore tests/contracts/test_switch.py \
+	CONTRACTS=off JAX_ENABLE_CHECKS=1 $(RUN) -m pytest -q -n 2 -m "not slow" --ignore tests/contracts/test_switch.py \
+		--ignore tests/contracts/laws --ignore tests/research/model/test_query_blocks.py \
 		--jaxtyping-packages=research.model,research.stream,research.evaluate,research.generate,second_net.check \
 		tests/contracts tests/research/model tests/research/stream tests/research/evaluate \
 		tests/research/generate/test_generate.py tests/research/train/test_train_step.py
