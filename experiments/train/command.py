@@ -176,7 +176,7 @@ class Train:
 
     def _train_group(self) -> None:
         from experiments.train.seeds import summarize_group, train_group
-        from research.stream import open_corpus
+        from research.stream import open_corpus, verify_corpus
         from research.train.group import begin_group, group_folders
         from research.train.run import corpus_of, read_run_manifest
 
@@ -186,6 +186,7 @@ class Train:
             corpus = corpus_of(folders[0], read_run_manifest(folders[0]), self.corpus)
         else:
             folder, corpus = Path(str(self.out)), open_corpus(str(self.corpus))
+            verify_corpus(corpus)
             config = self._config(corpus.tokenizer.vocab_size)
             folders = begin_group(folder, config, self.seeds or 1, corpus)
         train_group(folder, folders, corpus.folder, self.topology.mesh)

@@ -15,7 +15,7 @@ from jax.sharding import Mesh
 from contracts.errors import InputError
 from research.model import Decoder
 from research.progress import Progress, progress
-from research.stream import StoredCorpus
+from research.stream import StoredCorpus, verify_corpus
 from research.stream.journal import only_builder
 from research.train.checkpoint import remove_unfinished
 from research.train.config import TrainConfig
@@ -59,13 +59,15 @@ def train(
 
     Raises:
         InputError: for a folder with another run or something else in it, or in use by another process; for a corpus
-            whose tokenizer is not the decoder's; for a checkpoint that is damaged or of something else; for rows that
+            whose tokenizer is not the decoder's, or whose bytes were changed since it was built; for a checkpoint that is damaged or of something else; for rows that
             the devices can't share; for processes that were started with different runs.
         StepFailed: for a loss that is not finite; the newest checkpoint stays.
     """
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise InputError(str(folder), expected="a folder", got="a file")
+    with all_or_none():
+        verify_corpus(corpus)
     training = Training(config, corpus.train, corpus.tokenizer, mesh=mesh)
     manifest = new_manifest(config, corpus, folder)
     with held([folder], [manifest], corpus):

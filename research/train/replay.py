@@ -18,6 +18,7 @@ from jaxtyping import PyTree
 
 from contracts.batch import Batch
 from contracts.errors import InputError
+from research.stream import verify_corpus
 from research.train.checkpoint import finished_steps, load_state
 from research.train.loop import Training
 from research.train.run import CHECKPOINTS, checked_checkpoint, corpus_of, read_run_manifest
@@ -56,6 +57,7 @@ def replay(folder: str | os.PathLike[str], step: int, corpus: str | os.PathLike[
     if not 0 <= step < manifest.config.steps:
         raise InputError("step to replay", expected=f"0 to {manifest.config.steps - 1}", got=step, where=str(folder))
     stored = corpus_of(folder, manifest, corpus)
+    verify_corpus(stored)
     training = Training(manifest.config, stored.train, stored.tokenizer)
     before = [found for found in finished_steps(folder / CHECKPOINTS) if found <= step]
     if before:

@@ -20,13 +20,14 @@ from contracts.decoder import LanguageModel
 from contracts.stream import TokenStream
 from contracts.tokenizer import Tokenizer
 from research.model import Decoder
-from research.stream import StoredCorpus
+from research.stream import StoredCorpus, verify_corpus
 from research.train.checkpoint import finished_steps
 from research.train.config import TrainConfig
 from research.train.in_folder import held, keep_training
 from research.train.keep import Keeper, Watch
 from research.train.loop import Dispatched, Training, require_finite
 from research.train.mesh import split_rows
+from research.train.processes import all_or_none
 from research.train.run import CHECKPOINTS, Run, new_manifest
 from research.train.step import MakeDecoder, Metrics, TrainState
 
@@ -118,6 +119,8 @@ def train_seeds(
     """
     places = [Path(folder) for folder in folders]
     configs = [replace(config, seed=config.seed + index) for index in range(len(places))]
+    with all_or_none():
+        verify_corpus(corpus)
     training = SeedsTraining(config, [each.seed for each in configs], corpus.train, corpus.tokenizer, mesh=mesh)
     manifests = [new_manifest(each, corpus, place) for each, place in zip(configs, places, strict=True)]
     with held(places, manifests, corpus):

@@ -18,6 +18,8 @@ from research.tokenizers import ByteTokenizer
 from research.train import StepFailed, fit, open_run, resume, train
 from research.train.keep import Keeper
 from research.train.log import read_log
+from research.train.replay import replay
+from research.train.seeds import train_seeds
 
 PEAK = 1e9
 """a rate that needs no measuring"""
@@ -122,6 +124,29 @@ def test_another_corpus_is_refused_when_going_on(copied, tmp_path):
     other = build(tmp_path / "other", lines=[f"other {line}" for line in DOCUMENTS])
     with pytest.raises(InputError, match="expected the corpus that the run was begun with"):
         resume(copied, other.folder)
+
+
+@pytest.mark.parametrize("name", ["train.tokens.bin", "train.starts.bin", "validation.tokens.bin"])
+def test_a_corpus_of_which_a_bit_was_changed_is_neither_begun_nor_gone_on_with(name, copied, tmp_path):
+    shutil.rmtree(copied / "checkpoints" / "12")
+    flip_a_bit(tmp_path / "corpora" / "corpus" / name)
+    before = sorted(tmp_path.rglob("*"))
+    ways = [
+        lambda: resume(copied, peak_flops=PEAK),
+        lambda: train(CONFIG, open_corpus(tmp_path / "corpora" / "corpus"), tmp_path / "new", peak_flops=PEAK),
+        lambda: train_seeds(CONFIG, open_corpus(tmp_path / "corpora" / "corpus"), [tmp_path / "0", tmp_path / "1"]),
+        lambda: replay(copied, 9),
+    ]
+    for way in ways:
+        with pytest.raises(InputError, match=f"{name}: expected SHA-256 .* the file was changed or damaged"):
+            way()
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def flip_a_bit(path):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
 
 
 def test_a_folder_with_another_run_is_refused_with_every_difference(copied, corpus):
