@@ -1,10 +1,12 @@
 """Which document each position of a row belongs to, whatever its policy lets it see."""
 
 import numpy as np
+from jaxtyping import Int64
 
 from contracts.batch import Batch
-from experiments.ablation.leakage import Documents
 from research.stream import Rows
+
+Documents = Int64[np.ndarray, "B T"]
 
 
 def row_documents(rows: Rows, batch: Batch) -> Documents:

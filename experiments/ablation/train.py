@@ -8,14 +8,12 @@ import numpy as np
 from contracts.decoder import LanguageModel
 from contracts.evaluation import Evaluation
 from experiments.ablation.cell import Cell
-from experiments.ablation.leakage import leakage
 from experiments.ablation.outcome import Outcome, Score
-from experiments.ablation.rows import row_documents
-from research.evaluate import evaluate
+from research.evaluate import certificate, evaluate
 from research.stream import Rows
 from research.train.loop import Training
 
-#: Rows of a probe for leakage; one would do.
+#: Rows in which documents are asked whether they know of each other; two would do.
 _PROBED_ROWS = 4
 
 
@@ -78,5 +76,5 @@ def _by_position(found: Evaluation, cell: Cell) -> tuple[tuple[float, ...], tupl
 def _leakage(cell: Cell, decoder: LanguageModel, name: str) -> dict[str, float]:
     policy = cell.leakage[name]
     rows = Rows(cell.material.train, cell.material.tokenizer, policy, _PROBED_ROWS, cell.config.length)
-    batch = rows.in_order(0)
-    return leakage(decoder, batch, row_documents(rows, batch), policy)._asdict()
+    found = certificate(decoder, rows)
+    return {"logits": found.logits, "gradient": found.gradient, "positions": float(found.compared)}

@@ -25,16 +25,16 @@ class Leak:
 
     policy: str
     logits: float
+    """of a logit of another document when the text of the first one is replaced"""
     gradient: float
-    control: float
-    """the smallest gradient by a document's own embeddings: above 0, or nothing was asked"""
+    """of the gradient of the others' nats, in any parameter"""
     positions: int
     """that were looked at, in all"""
 
     @property
     def isolates(self) -> bool:
-        """Nothing arrives, and it would have been seen."""
-        return self.logits == 0 and self.gradient == 0 and self.control > 0
+        """Nothing arrives; that it would have been seen is what `cross` shows."""
+        return self.logits == 0 and self.gradient == 0 and self.positions > 0
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,6 @@ class Results:
                     policy,
                     max(leak["logits"] for leak in asked),
                     max(leak["gradient"] for leak in asked),
-                    min(leak["control"] for leak in asked),
                     int(sum(leak["positions"] for leak in asked)),
                 )
             )

@@ -21,7 +21,7 @@ QUESTION = Question(
     "within documents, and a dense kernel computes the rest for nothing. What isolation does to the loss is below what "
     "a few seeds can show.",
     decision_rule="Leakage: a policy isolates if changing the first document of a row moves no logit of the others and "
-    "no gradient reaches it from their loss, bit for bit, in the trained decoders of all seeds; the run fails if "
+    "no gradient of their loss, bit for bit, in the trained decoders of all seeds; the run fails if "
     "segments or reset do not, or if cross does. Loss: judged is bpb_total of held-out documents, each read alone, at "
     "the bytes that all have read, all texts together, as the difference from cross over seeds with its paired 95 % "
     f"t-interval. Equivalent if the whole interval lies within {MARGIN} bits a byte on both sides of 0; otherwise "

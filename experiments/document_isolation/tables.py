@@ -68,7 +68,7 @@ def _arms(results: Results) -> Table:
 def _leaks(results: Results) -> Table:
     return Table(
         "Leakage from the first document of a row, in the trained decoders of all seeds",
-        ("policy", "largest change of a logit", "largest gradient", "positions looked at", "isolates"),
+        ("policy", "largest change of a logit", "of a gradient", "positions looked at", "isolates"),
         tuple(
             (
                 leak.policy,
@@ -79,8 +79,8 @@ def _leaks(results: Results) -> Table:
             )
             for leak in results.leaks
         ),
-        "Every token of the first document is changed, and the others' logits are compared; the gradient is that of "
-        "the others' loss by the embeddings of tokens that the first document alone has. 0 is equality of every bit.",
+        "Every text token of the first document is replaced; the others' logits are compared, and the gradient of "
+        "their loss in every parameter. 0 is equality of every bit.",
     )
 
 

@@ -1,22 +1,16 @@
-"""A cell's outcome against training and evaluating by hand, its digest, and whether documents see each other."""
+"""A cell's outcome against training and evaluating by hand, its digest, and its certificate."""
 
 from dataclasses import replace
 from functools import cache
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
-from flax import nnx
 from tiny_cells import CROSS, SEGMENTS, SETTINGS, material, tiny_cell
 
-from contracts.batch import RowPolicy
-from contracts.decoder import DecoderConfig
-from experiments.ablation.leakage import leakage
 from experiments.ablation.rows import row_documents
 from experiments.ablation.train import train_cell
 from research.costs import causal_pairs, decoder_parameters, forward_flops
-from research.evaluate import evaluate
-from research.model import Decoder
+from research.evaluate import certificate, evaluate
 from research.stream import Rows
 from research.train import fit
 
@@ -91,55 +85,14 @@ def test_the_digest_is_of_all_that_decides_the_outcome_and_of_nothing_else():
     assert len({cell.digest, *(other.digest for other in others)}) == 1 + len(others)
 
 
-def probed(policy, decoder=None):
-    config = DecoderConfig(
-        vocab_size=257, d_model=8, n_layers=2, n_heads=2, n_kv_heads=2, head_dim=4, d_ff=16, context_length=24
-    )
-    decoder = decoder or Decoder(config, rngs=nnx.Rngs(0))
-    rows = Rows(material().train, material().tokenizer, policy, 3, 24)
-    batch = rows.in_order(0)
-    return leakage(decoder, batch, row_documents(rows, batch), policy)
-
-
-@pytest.mark.parametrize(
-    "policy", [SEGMENTS, replace(SEGMENTS, positions="continue"), RowPolicy("fit", "reset", "restart", "all")]
-)
-def test_segments_and_rows_of_their_own_let_nothing_through_to_the_last_bit(policy):
-    found = probed(policy)
-    assert found.none
-    assert (found.logits, found.gradient) == (0.0, 0.0)
-    assert found.positions > 10
-
-
-@pytest.mark.parametrize("policy", [CROSS, replace(CROSS, positions="restart")])
-def test_without_a_mask_documents_see_each_other_whatever_their_positions(policy):
-    found = probed(policy)
-    assert not found.none
-    assert found.logits > 1e-3
-    assert found.gradient > 1e-6
-
-
-class Forgetful(nnx.Module):
-    """A decoder that takes segments and does not use them."""
-
-    def __init__(self, decoder):
-        self.decoder, self.config = decoder, decoder.config
-
-    @property
-    def embed(self):
-        return self.decoder.embed
-
-    def __call__(self, tokens, segments=None, positions=None):
-        return self.decoder(tokens, jnp.zeros_like(segments), positions)
-
-
-def test_a_mask_that_is_forgotten_is_found():
-    config = DecoderConfig(
-        vocab_size=257, d_model=8, n_layers=1, n_heads=2, n_kv_heads=2, head_dim=4, d_ff=16, context_length=24
-    )
-    found = probed(SEGMENTS, Forgetful(Decoder(config, rngs=nnx.Rngs(0))))
-    assert found.logits > 1e-3
-    assert found.gradient > 1e-6
+def test_the_trained_decoder_is_asked_whether_documents_know_of_each_other_by_the_certificate():
+    cell = tiny_cell()
+    crossing, apart = outcome().leakage["c"], outcome().leakage["s"]
+    assert min(crossing["logits"], crossing["gradient"]) > 0
+    assert (apart["logits"], apart["gradient"]) == (0.0, 0.0)
+    decoder = fit(cell.config, cell.material.train, cell.material.tokenizer).decoder
+    by_hand = certificate(decoder, Rows(cell.material.train, cell.material.tokenizer, CROSS, 4, 24))
+    assert crossing == {"logits": by_hand.logits, "gradient": by_hand.gradient, "positions": by_hand.compared}
 
 
 def test_a_rows_documents_are_numbered_by_the_boundaries_that_open_them():

@@ -60,7 +60,7 @@ def outcomes_of(cells, worths, leaks=True):
         ]
         trace = {policy: float(leaks and "cross" in policy) for policy in cell.leakage}
         leakage = {
-            policy: {"logits": value, "gradient": value, "control": 1.0, "positions": 9.0}
+            policy: {"logits": value, "gradient": value, "positions": 9.0}
             for policy, value in trace.items()
         }
         found.append(Outcome((1.0,), (1000, 2000), 1, cell.parameters, tuple(scores), leakage, 0.0))
