@@ -59,8 +59,9 @@ def train(
 
     Raises:
         InputError: for a folder with another run or something else in it, or in use by another process; for a corpus
-            whose tokenizer is not the decoder's, or whose bytes were changed since it was built; for a checkpoint that is damaged or of something else; for rows that
-            the devices can't share; for processes that were started with different runs.
+            whose tokenizer is not the decoder's, or whose bytes were changed since it was built; for a checkpoint that
+            is damaged or of something else; for rows that the devices can't share; for processes that were started with
+            different runs.
         StepFailed: for a loss that is not finite; the newest checkpoint stays.
     """
     folder = Path(out)

@@ -1,8 +1,10 @@
 """`bytebound evaluate`: figures that are the library's, beside xz and a 5-gram, and mistakes in one line."""
 
 import json
+import shutil
 from types import SimpleNamespace
 
+import jax
 import pytest
 import tyro
 from flax import nnx
@@ -51,15 +53,14 @@ def run(folder, decoder, monkeypatch):
     """The command on a run that holds the small decoder."""
     from research.stream import open_corpus
 
-    def open_run(path, step):
+    def open_run(decoder):
         corpus = open_corpus(folder / "corpus")
         manifest = SimpleNamespace(tokenizer=TOKENIZER.identity, corpus="../corpus", corpus_sha256=corpus.sha256)
         config = SimpleNamespace(policy=CROSS, length=24)
         return SimpleNamespace(decoder=decoder, tokenizer=TOKENIZER, config=config, manifest=manifest, step=3)
 
-    monkeypatch.setattr(research.train, "open_run", open_run)
-
-    def run(*arguments, folder=folder):
+    def run(*arguments, folder=folder, decoder=decoder):
+        monkeypatch.setattr(research.train, "open_run", lambda path, step: open_run(decoder))
         guarded(tyro.cli(Evaluate, args=[str(folder / "run"), *map(str, arguments)]).run)
 
     return run
@@ -104,6 +105,74 @@ def test_the_table_says_how_it_was_measured(run, folder, capsys):
     assert "after 3 steps; windows of 24, overlap 0, cross, positions continue" in shown
     assert "en.txt" in shown
     assert "all" not in shown.split()
+
+
+def flip_a_bit(path):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("name", ["train.tokens.bin", "validation.tokens.bin", "validation.starts.bin"])
+def test_a_corpus_of_which_a_bit_was_changed_is_not_scored(run, folder, tmp_path, name, capsys):
+    shutil.copytree(folder / "corpus", tmp_path / "corpus")
+    flip_a_bit(tmp_path / "corpus" / name)
+    with pytest.raises(SystemExit):
+        run("--corpus", tmp_path / "corpus")
+    error = capsys.readouterr().err
+    assert f"{name}: expected SHA-256" in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("files", [1, 2])
+def test_where_nothing_would_have_been_held_out_it_is_said_of_how_many_documents(run, tmp_path, files, capsys):
+    known = [line for lines in LINES.values() for line in lines if not is_held_out(line.encode(), 0.3)]
+    for file in range(files):
+        (tmp_path / f"{file}.txt").write_text("\n".join(known[10 * file : 10 * file + 10]))
+    with pytest.raises(SystemExit):
+        run("--text", tmp_path, "--held-out")
+    error = capsys.readouterr().err
+    assert f"got none: none of these {10 * files} documents would have been; without --held-out" in error
+    assert error.count("\n") == 1
+
+
+def test_text_that_the_run_may_have_trained_on_is_counted(run, folder, capsys):
+    run("--text", folder / "en.txt")
+    known = len(LINES["en"]) - len(held_out("en"))
+    assert f"the run may have trained on {known} of 30 documents" in capsys.readouterr().out
+    run("--text", folder / "en.txt", "--json")
+    assert rows_of(capsys)["en.txt"]["perhaps_trained_on"] == known
+    for arguments in (["--text", folder / "en.txt", "--held-out"], []):
+        run(*arguments)
+        assert "may have trained" not in capsys.readouterr().out
+
+
+def test_empty_documents_are_left_out_and_counted(run, tmp_path, capsys):
+    (tmp_path / "gaps.txt").write_text("one\n\n\ntwo")
+    (tmp_path / "none.txt").write_text("\n\n")
+    run("--text", tmp_path / "gaps.txt", tmp_path / "none.txt", "--json")
+    (row,) = rows_of(capsys).values()
+    assert (row["documents"], row["empty_documents"]) == (2, 2)
+    run("--text", tmp_path / "gaps.txt")
+    assert "2 empty documents left out" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        run("--text", tmp_path / "none.txt")
+    assert "expected a document that is not empty" in capsys.readouterr().err
+
+
+def test_a_figure_worse_than_guessing_is_said_to_be_that_and_not_a_mistake_of_units(run, folder, decoder, capsys):
+    graph, parameters = nnx.split(decoder)
+    louder = nnx.merge(graph, jax.tree.map(lambda parameter: 50 * parameter, parameters))
+    run("--text", folder / "en.txt", folder / "ko.txt", decoder=louder)
+    shown = capsys.readouterr().out
+    assert "ko.txt: worse than a uniform guess" in shown
+    assert "were bits given" not in shown
+
+
+def test_another_corpus_than_the_run_was_begun_with_is_said_to_be_one(run, folder, tmp_path, capsys):
+    build_corpus([folder / "ko.txt"], TOKENIZER, tmp_path / "other", validation=0.5, separator="\n")
+    run("--corpus", tmp_path / "other")
+    assert "it may have trained on" in capsys.readouterr().out
 
 
 def test_text_is_scored_without_the_corpus_but_not_against_a_5_gram(run, folder, tmp_path, capsys):
