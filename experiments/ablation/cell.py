@@ -58,7 +58,7 @@ class Cell:
     evaluations: tuple[int, ...]
     """the steps after which held-out text is scored, the last one included"""
     contexts: Mapping[str, ContextPolicy]
-    """the first one is evaluated every time, the others at the end"""
+    """the first one is evaluated every time, the others from the middle of the training on"""
     leakage: Mapping[str, RowPolicy] = field(default_factory=dict)
     """row policies under which the finished decoder is asked whether documents see each other"""
     positions: int = 64

@@ -5,7 +5,7 @@ A curve is read between its points by a line in the logarithm of what was spent,
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -72,6 +72,10 @@ class Outcome:
         """What the finished decoder was worth."""
         return self._curve(context, [text])[0][-1]
 
+    def first(self, axis: Axis) -> int:
+        """What was spent when held-out text was scored for the first time: where curves begin."""
+        return min(getattr(score, axis) for score in self.scores)
+
     def reached(self, axis: Axis) -> int:
         """What was spent in all."""
         return max(getattr(score, axis) for score in self.scores)
@@ -82,15 +86,14 @@ class Outcome:
         Raises `InputError` outside of the curve: it is never drawn on.
         """
         curves = self._curve(context, texts)
-        xs = [getattr(score, axis) for score in curves[0]]
-        if not xs[0] * (1 - 1e-9) <= spent <= xs[-1] * (1 + 1e-9):
-            raise InputError(axis, expected=f"{xs[0]:,} to {xs[-1]:,}, where the curve was measured", got=f"{spent:,}")
-        size = sum(curve[0].bytes for curve in curves) * math.log(2)
-        nats = [
-            sum(sum(one.nats_text) + protocol * sum(one.nats_protocol) for one in each)
-            for each in zip(*curves, strict=True)
-        ]
-        return float(np.interp(math.log(spent), np.log(xs), nats)) / size
+        nats = _read(curves, axis, spent, lambda one: sum(one.nats_text) + protocol * sum(one.nats_protocol))
+        return nats / (sum(curve[0].bytes for curve in curves) * math.log(2))
+
+    def at_position(self, axis: Axis, spent: float, context: str, texts: Sequence[str], place: int) -> float:
+        """Mean nats of the tokens of `texts` that stand at a position, read as by `at`."""
+        curves = self._curve(context, texts)
+        nats = _read(curves, axis, spent, lambda one: one.position_nats[place])
+        return nats / sum(curve[0].position_tokens[place] for curve in curves)
 
     def _curve(self, context: str, texts: Sequence[str]) -> list[list[Score]]:
         curves = [[s for s in self.scores if s.context == context and s.text == text] for text in texts]
@@ -107,6 +110,15 @@ class Outcome:
         """What `to_json` made. Raises `KeyError`, `TypeError` or `ValueError` for anything else."""
         scores = tuple(Score(**_tuples(score)) for score in data["scores"])
         return cls(**{**_tuples(data), "scores": scores})
+
+
+def _read(curves: Sequence[Sequence[Score]], axis: Axis, spent: float, value: Callable[[Score], float]) -> float:
+    """The sum over `curves` of `value`, between the points by a line in the logarithm of `axis`."""
+    xs = [getattr(score, axis) for score in curves[0]]
+    if not xs[0] * (1 - 1e-9) <= spent <= xs[-1] * (1 + 1e-9):
+        raise InputError(axis, expected=f"{xs[0]:,} to {xs[-1]:,}, where the curve was measured", got=f"{spent:,}")
+    sums = [sum(map(value, each)) for each in zip(*curves, strict=True)]
+    return float(np.interp(math.log(spent), np.log(xs), sums))
 
 
 def _tuples(data: Mapping[str, Any]) -> dict[str, Any]:

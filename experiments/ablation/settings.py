@@ -67,14 +67,13 @@ def make_cell(
 ) -> Cell:
     """The cell of `settings` on that text.
 
-    Steps are as many as read `text_bytes` in the mean, in equal parts between evaluations. After its warm-up the
-    learning rate is constant, so that every point of the curve is a training that ended there: under a schedule that
+    Steps are as many as read `text_bytes` in the mean, rounded up to a dispatch. After its warm-up the learning rate is
+    constant, so that every point of the curve is a training that ended there: under a schedule that
     falls, a run read half-way is worse than one that was planned to be that short.
     """
     rows = Rows(material.train, material.tokenizer, settings.policy, settings.batch_size, settings.length)
     step_bytes = material.train.counts.bytes / rows.rows_per_epoch * settings.batch_size
-    part = settings.evaluations * _STEPS_PER_DISPATCH
-    steps = part * max(1, math.ceil(settings.text_bytes / step_bytes / part))
+    steps, dispatch = _steps(settings.text_bytes / step_bytes, settings.evaluations)
     context = max(settings.length, *(policy.length for policy in contexts.values()))
     config = TrainConfig(
         decoder=settings.decoder(material.tokenizer.vocab_size, context),
@@ -89,8 +88,16 @@ def make_cell(
             decay_share=0.0,
         ),
         seed=seed,
-        steps_per_dispatch=_STEPS_PER_DISPATCH,
+        steps_per_dispatch=dispatch,
         checkpoint_interval=steps,
     )
-    evaluations = tuple(range(steps // settings.evaluations, steps + 1, steps // settings.evaluations))
+    parts, units = settings.evaluations, steps // dispatch
+    evaluations = tuple(dispatch * math.ceil(units * part / parts) for part in range(1, parts + 1))
     return Cell(name, config, material, evaluations, contexts, leakage or {})
+
+
+def _steps(wanted: float, evaluations: int) -> tuple[int, int]:
+    """Steps, and how many are one dispatch: so few that a training overshoots by less than an evaluation interval."""
+    steps = max(evaluations, math.ceil(wanted))
+    dispatch = _STEPS_PER_DISPATCH if steps >= _STEPS_PER_DISPATCH * evaluations else 1
+    return dispatch * math.ceil(steps / dispatch), dispatch

@@ -1,7 +1,5 @@
 """What the trained decoders say: leakage, loss of documents read alone, loss by position; each against `cross`."""
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -95,10 +93,8 @@ class Results:
         return min(one.reached("text_bytes") for each in self.outcomes.values() for one in each)
 
     def values(self, arm: str, text: str, context: str = ALONE) -> list[float]:
-        """bpb_total, seed by seed: of documents alone at equal bytes, or of the finished decoders in their own rows."""
-        if context == ALONE:
-            return [one.at("text_bytes", self.text_bytes, ALONE, self.texts(text)) for one in self.outcomes[arm]]
-        return [_bits([one.last(context, name) for name in self.texts(text)]) for one in self.outcomes[arm]]
+        """bpb_total when `text_bytes` were read, seed by seed: of documents alone, or in the arm's own rows."""
+        return [one.at("text_bytes", self.text_bytes, context, self.texts(text)) for one in self.outcomes[arm]]
 
     @cached_property
     def comparisons(self) -> list[Comparison]:
@@ -123,19 +119,10 @@ class Results:
         return [place for place, tokens in zip(POSITIONS, counted, strict=True) if tokens >= _LEAST_TOKENS]
 
     def at_position(self, arm: str, place: int, context: str) -> list[float]:
-        """Mean nats of the tokens at a position of all texts, seed by seed."""
-        found = []
-        for outcome in self.outcomes[arm]:
-            scores = [outcome.last(context, text) for text in self.texts(ALL)]
-            tokens = sum(score.position_tokens[place] for score in scores)
-            found.append(sum(score.position_nats[place] for score in scores) / tokens)
-        return found
+        """Mean nats of the tokens at a position of all texts when `text_bytes` were read, seed by seed."""
+        texts = self.texts(ALL)
+        return [one.at_position("text_bytes", self.text_bytes, context, texts, place) for one in self.outcomes[arm]]
 
     def position_difference(self, arm: str, place: int, context: str) -> Difference:
         """Against `cross`, in nats a token."""
         return paired_difference(self.at_position(arm, place, context), self.at_position(CROSS, place, context))
-
-
-def _bits(scores: Sequence) -> float:
-    nats = sum(sum(score.nats_text) + sum(score.nats_protocol) for score in scores)
-    return nats / sum(score.bytes for score in scores) / math.log(2)

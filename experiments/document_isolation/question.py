@@ -23,9 +23,9 @@ QUESTION = Question(
     decision_rule="Leakage: a policy isolates if changing the first document of a row moves no logit of the others and "
     "no gradient of their loss, bit for bit, in the trained decoders of all seeds; the run fails if "
     "segments or reset do not, or if cross does. Loss: judged is bpb_total of held-out documents, each read alone, at "
-    "the bytes that all have read, all texts together, as the difference from cross over seeds with its paired 95 % "
-    f"t-interval. Equivalent if the whole interval lies within {MARGIN} bits a byte on both sides of 0; otherwise "
-    "better or worse if wholly below or above 0; otherwise inconclusive, with the number of seeds that would show a "
+    "the bytes that all trainings have read, all texts together, as the difference from cross over seeds with its "
+    f"paired 95 % t-interval. Equivalent if the whole interval lies within {MARGIN} bits a byte on both sides of 0; "
+    "otherwise better or worse if wholly below or above 0; otherwise inconclusive, with the number of seeds that would show a "
     "difference of that margin with 80 % power.",
 )
 

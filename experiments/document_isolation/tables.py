@@ -97,7 +97,8 @@ def _differences(results: Results) -> Table:
         "Bits a byte against cross (below 0 is better than cross)",
         ("isolation", "text", "documents are read", "difference [95 %]", "spread", "verdict"),
         rows,
-        "`alone` is what the rule is about: a document with nothing before it, at equal bytes read. `own` reads the "
+        f"All are read when {number(results.text_bytes)} bytes of text were trained on. `alone` is what the rule is "
+        "about: a document with nothing before it. `own` reads the "
         "held-out documents as the arm reads its training rows, so that cross has other documents to look at.",
     )
 
@@ -114,7 +115,8 @@ def _positions(results: Results) -> Table:
         "Nats of a token by its position behind the boundary",
         ("position, documents read", *arms, *(f"{arm} - {CROSS}" for arm in results.others)),
         tuple(rows),
-        "Position 0 is the first text token of a document, predicted from the boundary alone where they are apart.",
+        f"After {number(results.text_bytes)} bytes of text. Position 0 is the first text token of a document, "
+        "predicted from the boundary alone where they are apart.",
     )
 
 
@@ -142,7 +144,7 @@ def _trained(results: Results) -> Table:
     rows = []
     for arm, cells in results.prepared.by_arm.items():
         cell, pairs = cells[0], results.pairs[arm]
-        read = results.outcomes[arm][0].reached("text_bytes")
+        read = fmean(one.reached("text_bytes") for one in results.outcomes[arm])
         rows.append(
             (
                 arm,
@@ -150,7 +152,7 @@ def _trained(results: Results) -> Table:
                 str(cell.config.length),
                 number(pairs.mean_documents, 1),
                 str(cell.config.steps),
-                number(read),
+                number(read, 0),
                 si(cell.flops, "FLOPs"),
             )
         )

@@ -5,6 +5,8 @@ from functools import cache
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tiny_cells import CROSS, SEGMENTS, SETTINGS, material, tiny_cell
 
 from experiments.ablation.rows import row_documents
@@ -34,10 +36,27 @@ def test_an_outcome_is_what_fitting_and_evaluating_by_hand_come_to():
             assert score.nats_text == tuple(by_hand.ledger.nats_text.tolist())
 
 
-def test_the_first_context_is_scored_at_every_stop_and_the_others_at_the_end():
-    cell = tiny_cell()
-    stops = [(score.context, score.step) for score in outcome().scores if score.text == "ko"]
-    assert stops == [("own", cell.config.steps // 2), ("own", cell.config.steps), ("alone", cell.config.steps)]
+def test_the_first_context_is_scored_at_every_stop_and_the_others_from_the_middle_on():
+    cell = tiny_cell(settings=replace(SETTINGS, evaluations=4))
+    stops = {
+        context: [score.step for score in train_cell(cell).scores if (score.text, score.context) == ("ko", context)]
+        for context in cell.contexts
+    }
+    assert stops["own"] == list(cell.evaluations)
+    assert stops["alone"] == [step for step in cell.evaluations if step >= cell.config.steps / 2] != stops["own"]
+
+
+@given(text_bytes=st.integers(1, 100_000), evaluations=st.integers(1, 12))
+def test_a_training_reads_what_it_is_asked_for_and_less_than_an_evaluation_interval_more(text_bytes, evaluations):
+    cell = tiny_cell(settings=replace(SETTINGS, text_bytes=text_bytes, evaluations=evaluations))
+    rows = Rows(cell.material.train, cell.material.tokenizer, cell.config.policy, 2, 24)
+    wanted = text_bytes / (cell.material.train.counts.bytes / rows.rows_per_epoch * 2)
+    stops, steps = cell.evaluations, cell.config.steps
+    assert steps == evaluations or wanted <= steps < wanted + max(1, steps / evaluations)
+    assert len(set(stops)) == evaluations
+    assert stops[-1] == steps
+    assert all(stop % cell.config.steps_per_dispatch == 0 for stop in stops)
+    assert np.ptp(np.diff([0, *stops])) <= cell.config.steps_per_dispatch
 
 
 def test_bytes_read_are_those_of_the_trained_targets():

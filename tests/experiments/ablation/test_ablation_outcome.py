@@ -1,5 +1,6 @@
 """Stored curves: kept whole, read between their points and never beyond."""
 
+import dataclasses
 import json
 import math
 
@@ -55,6 +56,13 @@ def test_between_its_points_a_curve_is_a_line_in_the_logarithm():
     for axis, middle in (("text_bytes", 200), ("flops", 14)):
         ends = [OUTCOME.at(axis, x, "own", ["en"]) for x in (middle / 2, middle * 2)]
         assert OUTCOME.at(axis, middle, "own", ["en"]) == pytest.approx(sum(ends) / 2)
+
+
+def test_nats_at_a_position_are_read_at_the_same_place_of_the_curve():
+    later = [dataclasses.replace(one, position_nats=(1.0, 4.0)) for one in OUTCOME.scores[2:]]
+    outcome = dataclasses.replace(OUTCOME, scores=(*OUTCOME.scores[:2], *later))
+    assert outcome.at_position("text_bytes", 200, "own", ["en", "ko"], 1) == pytest.approx(3.0)
+    assert outcome.at_position("text_bytes", 400, "own", ["en"], 1) == pytest.approx(4.0)
 
 
 @pytest.mark.parametrize("spent", [99, 401])

@@ -23,7 +23,7 @@ from experiments.document_isolation.arms import (
     SEGMENTS,
     prepare,
 )
-from experiments.document_isolation.compare import ALL
+from experiments.document_isolation.compare import ALL, Results
 from experiments.document_isolation.pairs import count_pairs, uniform_cuts
 from experiments.recording import plain
 from research.costs import kept_pair_fraction
@@ -36,33 +36,36 @@ def prepared():
     return prepare(QUICK())
 
 
-def outcomes_of(cells, worths, leaks=True):
-    """Outcomes whose bits a byte are what `worths(arm, seed)` says, and whose policies leak as they should."""
+def outcomes_of(cells, worths, leaks=True, further=0):
+    """Outcomes whose bits a byte are what `worths(arm, seed)` says, and whose policies leak as they should.
+
+    Every further cell reads `further` bytes more, by which its decoder becomes better.
+    """
     found = []
-    for cell in cells:
+    for number, cell in enumerate(cells):
         arm = cell.name.rsplit(", seed", 1)[0]
-        bits = worths(arm, cell.config.seed)
+        worth = worths(arm, cell.config.seed)
+        read = {step: 1000 * step + further * number * (step == 2) for step in (1, 2)}
+        bits = {step: worth - bool(further) * np.log(read[step] / 2000) for step in (1, 2)}
         scores = [
             Score(
                 step=step,
-                text_bytes=1000 * step,
+                text_bytes=read[step],
                 flops=step,
                 context=context,
                 text=text,
-                nats_text=(bits * np.log(2) * 100,),
+                nats_text=(bits[step] * np.log(2) * 100,),
                 nats_protocol=(0.0,),
                 bytes=100,
-                position_nats=(30.0 * bits,) * cell.positions,
+                position_nats=(30.0 * bits[step],) * cell.positions,
                 position_tokens=(30,) * cell.positions,
             )
             for text in cell.material.held_out
-            for context, step in ((ALONE, 1), (ALONE, 2), (OWN, 2))
+            for context in (ALONE, OWN)
+            for step in (1, 2)
         ]
         trace = {policy: float(leaks and "cross" in policy) for policy in cell.leakage}
-        leakage = {
-            policy: {"logits": value, "gradient": value, "positions": 9.0}
-            for policy, value in trace.items()
-        }
+        leakage = {policy: {"logits": value, "gradient": value, "positions": 9.0} for policy, value in trace.items()}
         found.append(Outcome((1.0,), (1000, 2000), 1, cell.parameters, tuple(scores), leakage, 0.0))
     return found
 
@@ -149,6 +152,19 @@ def test_verdicts_are_those_of_the_known_differences(monkeypatch):
     assert all(str(row.factors["verdict"]) in found.verdict for row in judged.values())
     assert f"Not apart: {CROSS}" in found.verdict
     assert ONLY_POSITIONS in found.verdict
+
+
+def test_every_arm_is_read_at_the_bytes_that_all_have_read_however_far_it_went():
+    """The curves are lines in the logarithm of bytes, so that reading them elsewhere would be seen."""
+    outcomes = outcomes_of(prepared().cells, known_worths, further=50)
+    by_arm = {arm: tuple(outcomes[i * 3 :][:3]) for i, arm in enumerate(prepared().by_arm)}
+    found = Results(prepared(), by_arm, {}, None)
+    assert found.text_bytes == 2000
+    for arm in by_arm:
+        expected = [known_worths(arm, seed) for seed in range(3)]
+        for context in (ALONE, OWN):
+            assert found.values(arm, ALL, context) == pytest.approx(expected)
+            assert found.at_position(arm, 4, context) == pytest.approx(expected)
 
 
 def test_a_policy_that_should_isolate_and_leaks_ends_the_run(monkeypatch):
