@@ -1,7 +1,7 @@
 """The comparisons, all from the same stored curves: at equal bytes, at equal FLOPs, at equal parameters."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -13,11 +13,13 @@ from experiments.ablation.outcome import Axis, Outcome
 from experiments.ablation.statistics import Difference, Verdict, paired_difference, verdict
 from experiments.bits_per_byte.arms import BASE, BYTES, EQUAL_BYTES, WIDE, Prepared
 from experiments.bits_per_byte.question import MARGIN
+from experiments.tables import si
 from research.measures import ByteNGram, xz_bits
 
 ALL = "all"
 Held = Literal["text bytes", "training FLOPs", "parameters"]
-AXES: dict[Held, Axis] = {"text bytes": "text_bytes", "training FLOPs": "flops"}
+#: What an arm had spent when it was scored first and last.
+Span = tuple[float, float]
 BASELINES = ("xz alone", "xz after the training text", "byte 5-gram")
 
 
@@ -35,6 +37,38 @@ class Comparison:
     difference: Difference
     """in bits a byte; below 0 the arm is better"""
     verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Incomparable:
+    """An arm and bytes whose curves over FLOPs have no point in common."""
+
+    arm: str
+    against: str
+    held: Held
+    at: float
+    """FLOPs that both have reached; the dearer one was not yet scored there"""
+    reason: str
+
+    def __str__(self) -> str:
+        return f"not comparable: {self.reason}"
+
+
+def out_of_reach(spans: Mapping[str, Span]) -> list[Incomparable]:
+    """Of arms by name, bytes among them, those whose curve ends before that of bytes begins, or the other way round."""
+    found = []
+    for name, span in spans.items():
+        (low, cheap), (high, dear) = sorted([(span, name), (spans[BYTES], BYTES)], key=lambda each: each[0][1])
+        if low[1] < high[0]:
+            reason = f"all of {cheap} takes {si(low[1], 'FLOPs')}, and {dear} is scored from {si(high[0], 'FLOPs')} on"
+            found.append(Incomparable(name, BYTES, "training FLOPs", low[1], reason))
+    return found
+
+
+def planned_spans(prepared: Prepared) -> dict[str, Span]:
+    """The same spans before anything is trained: FLOPs are known from steps."""
+    cells = {name: prepared.by_arm[name, "shared", BASE][0] for name in prepared.tokenizers}
+    return {name: (cell.evaluations[0] * cell.step_flops, cell.flops) for name, cell in cells.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,51 +94,75 @@ class Results:
         """All texts together, and each of them."""
         return [ALL, *self.prepared.texts.names]
 
-    def final(self, arm: Arm, text: str, context: str = EQUAL_BYTES, protocol: bool = True) -> list[float]:
-        """Bits a byte of the finished decoders, seed by seed."""
-        return [
-            one.at("text_bytes", one.reached("text_bytes"), context, self.texts(text), protocol)
-            if context == EQUAL_BYTES
-            else _ratio([one.last(context, name) for name in self.texts(text)], protocol)
-            for one in self.outcomes[arm]
-        ]
+    @cached_property
+    def text_bytes(self) -> int:
+        """What every training has read at least: where all are compared at equal bytes."""
+        return min(one.reached("text_bytes") for outcomes in self.outcomes.values() for one in outcomes)
+
+    def values(self, arm: Arm, text: str, context: str = EQUAL_BYTES, protocol: bool = True) -> list[float]:
+        """Bits a byte when `text_bytes` were read, seed by seed."""
+        return self._at("text_bytes", self.text_bytes, arm, text, context, protocol)
+
+    def _at(
+        self, axis: Axis, spent: float, arm: Arm, text: str, context: str = EQUAL_BYTES, protocol: bool = True
+    ) -> list[float]:
+        return [one.at(axis, spent, context, self.texts(text), protocol) for one in self.outcomes[arm]]
 
     @cached_property
     def comparisons(self) -> list[Comparison]:
-        """Every BPE against bytes in three ways, and separate against shared for every tokenizer."""
+        """Every BPE against bytes in three ways, and separate against shared for every tokenizer.
+
+        Those that curves can't tell are not among them but in `incomparable`.
+        """
         found = []
         for name in self.names[1:]:
-            for held in AXES:
-                found += self._on_axis((name, "shared", BASE), (BYTES, "shared", BASE), "tokenizer", held)
+            arm, against = (name, "shared", BASE), (BYTES, "shared", BASE)
+            found += self._at_bytes(arm, against, (name, BYTES), "tokenizer")
+            found += self._at_flops(arm, against)
             found += self._at_parameters(name)
         for name in self.names:
-            found += self._on_axis((name, "separate", BASE), (name, "shared", BASE), "boundary", "text bytes")
+            arm, against = (name, "separate", BASE), (name, "shared", BASE)
+            found += self._at_bytes(arm, against, (", ".join(arm[:2]), ", ".join(against[:2])), "boundary")
         return found
 
-    def _on_axis(
-        self, arm: Arm, against: Arm, factor: Literal["tokenizer", "boundary"], held: Held
+    @cached_property
+    def incomparable(self) -> list[Incomparable]:
+        """The BPE that has no point of equal FLOPs with bytes."""
+        spans = {name: self._span(name) for name in self.names}
+        return out_of_reach(spans)
+
+    def _span(self, name: str) -> Span:
+        """FLOPs from which and up to which all seeds of an arm were scored."""
+        outcomes = self.outcomes[name, "shared", BASE]
+        return max(one.first("flops") for one in outcomes), min(one.reached("flops") for one in outcomes)
+
+    def _at_bytes(
+        self, arm: Arm, against: Arm, names: tuple[str, str], factor: Literal["tokenizer", "boundary"]
     ) -> list[Comparison]:
-        axis = AXES[held]
-        at = min(one.reached(axis) for each in (arm, against) for one in self.outcomes[each])
-        names = (arm[0], against[0]) if factor == "tokenizer" else (", ".join(arm[:2]), ", ".join(against[:2]))
+        def values(text: str) -> tuple[list[float], list[float]]:
+            return self.values(arm, text), self.values(against, text)
 
-        def values(of: Arm, text: str) -> list[float]:
-            return [one.at(axis, at, EQUAL_BYTES, self.texts(text)) for one in self.outcomes[of]]
+        return self._judged(names, factor, "text bytes", self.text_bytes, values)
 
-        return self._judged(names, factor, held, at, lambda text: (values(arm, text), values(against, text)))
+    def _at_flops(self, arm: Arm, against: Arm) -> list[Comparison]:
+        names = arm[0], against[0]
+        if names[0] in {one.arm for one in self.incomparable}:
+            return []
+        at = min(self._span(name)[1] for name in names)
+
+        def values(text: str) -> tuple[list[float], list[float]]:
+            return self._at("flops", at, arm, text), self._at("flops", at, against, text)
+
+        return self._judged(names, "tokenizer", "training FLOPs", at, values)
 
     def _at_parameters(self, name: str) -> list[Comparison]:
         """A BPE decoder against a byte decoder of as many parameters, read between two widths at equal bytes."""
         arm, narrow, wide = (name, "shared", BASE), (BYTES, "shared", BASE), (BYTES, "shared", WIDE)
-        at = min(one.reached("text_bytes") for each in (arm, narrow, wide) for one in self.outcomes[each])
         sizes = [self.outcomes[each][0].parameters for each in (narrow, arm, wide)]
         share = math.log(sizes[1] / sizes[0]) / math.log(sizes[2] / sizes[0])
 
         def values(text: str) -> tuple[list[float], list[float]]:
-            ours, thin, fat = (
-                np.array([one.at("text_bytes", at, EQUAL_BYTES, self.texts(text)) for one in self.outcomes[each]])
-                for each in (arm, narrow, wide)
-            )
+            ours, thin, fat = (np.array(self.values(each, text)) for each in (arm, narrow, wide))
             return ours.tolist(), ((1 - share) * thin + share * fat).tolist()
 
         return self._judged((name, BYTES), "tokenizer", "parameters", sizes[1], values)
@@ -134,8 +192,3 @@ def baselines(prepared: Prepared) -> dict[tuple[str, str], float]:
         values = xz_bits(documents) / size, xz_bits(documents, mixed) / size, model.bits_per_byte(documents)
         found |= {(baseline, name): value for baseline, value in zip(BASELINES, values, strict=True)}
     return found
-
-
-def _ratio(scores: Sequence, protocol: bool) -> float:
-    nats = sum(sum(score.nats_text) + protocol * sum(score.nats_protocol) for score in scores)
-    return nats / sum(score.bytes for score in scores) / math.log(2)

@@ -84,12 +84,16 @@ def _differences(axes: Any, found: Results) -> None:
 
 
 def _texts(axes: Any, found: Results) -> None:
-    say(axes, "Each text, and what counting knows", "After equal bytes, shared boundary. Lower is better.")
+    say(
+        axes,
+        "Each text, and what counting knows",
+        f"Shared boundary, {si(found.text_bytes, 'B')} of text read by all. Lower is better.",
+    )
     texts = list(found.prepared.texts.names)
     arms = [(name, "shared", BASE) for name in found.names]
     width = 0.8 / len(arms)
     for index, (arm, colour) in enumerate(zip(arms, COLOURS, strict=False)):
-        values = [fmean(found.final(arm, text)) for text in texts]
+        values = [fmean(found.values(arm, text)) for text in texts]
         places = np.arange(len(texts)) + (index - (len(arms) - 1) / 2) * width
         axes.bar(places, values, 0.9 * width, color=colour, label=arm[0])
     for baseline, style in zip(BASELINES, _STYLES, strict=True):

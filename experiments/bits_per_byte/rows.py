@@ -3,7 +3,7 @@
 from contracts.results import Factor, Row
 from experiments.ablation.statistics import LEVEL, visible_difference
 from experiments.bits_per_byte.arms import EQUAL_BYTES, EQUAL_TOKENS
-from experiments.bits_per_byte.compare import Comparison, Results
+from experiments.bits_per_byte.compare import Comparison, Incomparable, Results
 from experiments.bits_per_byte.question import MARGIN
 
 _UNIT = "bits/byte"
@@ -18,6 +18,7 @@ def rows(results: Results) -> list[Row]:
         *_curves(results),
         *_baselines(results),
         *(row for comparison in results.comparisons for row in _comparison(comparison)),
+        *map(_incomparable, results.incomparable),
     ]
 
 
@@ -28,6 +29,7 @@ def _power(results: Results) -> list[Row]:
     return [
         Row("visible_difference", seen, _UNIT, "exact", "formula", factors),
         Row("margin", MARGIN, _UNIT, "exact", "formula", {}),
+        Row("text_bytes", results.text_bytes, "bytes", "exact", "count", {"compared": "at equal bytes"}),
     ]
 
 
@@ -55,7 +57,7 @@ def _worths(results: Results) -> list[Row]:
         for text in results.judged:
             for context in (EQUAL_BYTES, EQUAL_TOKENS):
                 for quantity, protocol in (("bpb_total", True), ("bpb_text", False)):
-                    values = results.final(arm, text, context, protocol)
+                    values = results.values(arm, text, context, protocol)
                     factors = {**_factors(results, arm), "text": text, "context": context}
                     found += [
                         _trained(quantity, value, {**factors, "seed": seed})
@@ -98,6 +100,11 @@ def _comparison(one: Comparison) -> list[Row]:
         Row("bpb_difference", of.value, _UNIT, "estimated", "count", verdict, of.low, of.high, of.n),
         _trained("spread_of_differences", of.spread, factors),
     ]
+
+
+def _incomparable(one: Incomparable) -> Row:
+    factors: dict[str, Factor] = {"arm": one.arm, "against": one.against, "equal": one.held, "verdict": str(one)}
+    return Row("not_comparable", one.at, "FLOPs", "exact", "count", factors)
 
 
 def _trained(quantity: str, value: float, factors: dict[str, Factor]) -> Row:

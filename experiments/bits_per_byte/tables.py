@@ -21,7 +21,7 @@ def spelled(of: Difference) -> str:
 
 
 def _worths(results: Results) -> Table:
-    rows = [(_name(arm), *(_mean(results.final(arm, text)) for text in results.judged)) for arm in results.outcomes]
+    rows = [(_name(arm), *(_mean(results.values(arm, text)) for text in results.judged)) for arm in results.outcomes]
     rows += [(name, *(f"{results.baselines[name, text]:.3f}" for text in results.judged)) for name in BASELINES]
     texts = results.prepared.texts
     held_out = sum(len(document.encode()) for documents in texts.held_out.values() for document in documents)
@@ -30,7 +30,8 @@ def _worths(results: Results) -> Table:
         "Bits a byte of held-out text (bpb_total)",
         ("decoder", *results.judged),
         tuple(rows),
-        f"Mean +- standard deviation of {seeds} seeds, after {si(_read(results), 'B')} of text, on {number(held_out)} "
+        f"Mean +- standard deviation of {seeds} seeds, each read when {number(results.text_bytes)} bytes of text were "
+        f"trained on, on {number(held_out)} "
         "bytes held out. Windows of equal mean bytes for all, each of which repeats half of the one before it. The "
         f"5-gram and xz know the whole training text ({si(texts.train_bytes, 'B')}).",
     )
@@ -40,7 +41,10 @@ def _comparisons(results: Results) -> Table:
     return Table(
         "BPE against bytes, in bits a byte (below 0 BPE is better)",
         ("vocabulary", "equal", "both read at", "text", "difference [95 %]", "verdict"),
-        tuple(_row(one) for one in results.comparisons if one.factor == "tokenizer"),
+        (
+            *(_row(one) for one in results.comparisons if one.factor == "tokenizer"),
+            *((one.arm, one.held, si(one.at, "FLOPs"), "every text", "", str(one)) for one in results.incomparable),
+        ),
         f"{_power(results)} Read from the stored curves, by a line in the logarithm of bytes or FLOPs. At equal "
         "parameters the byte decoder is read at equal bytes between two widths, by a line in the logarithm of "
         "parameters.",
@@ -70,13 +74,14 @@ def _contexts(results: Results) -> Table:
         cells = []
         for context in (EQUAL_BYTES, EQUAL_TOKENS):
             length = cell.contexts[context].length
-            cells += [f"{length} ({length * per_token:.0f} B)", _mean(results.final(arm, ALL, context))]
+            cells += [f"{length} ({length * per_token:.0f} B)", _mean(results.values(arm, ALL, context))]
         rows.append((arm[0], *cells))
     return Table(
         "What the window does: equal bytes and equal tokens",
         ("decoder", "window, equal bytes", "bpb_total", "window, equal tokens", "bpb_total "),
         tuple(rows),
-        "The same decoders, scored again in windows of equally many tokens: those of the largest vocabulary then see "
+        f"After {number(results.text_bytes)} bytes of text. The same decoders, scored again in windows of equally many "
+        "tokens: those of the largest vocabulary then see "
         "the most text. A context in tokens is no equal context.",
     )
 
@@ -93,7 +98,7 @@ def _arms(results: Results) -> Table:
                 str(cell.config.decoder.d_model),
                 str(cell.config.length),
                 str(cell.config.steps),
-                number(outcomes[0].reached("text_bytes")),
+                number(fmean(one.reached("text_bytes") for one in outcomes), 0),
                 si(cell.flops, "FLOPs"),
             )
         )
@@ -114,10 +119,6 @@ def _power(results: Results) -> str:
         f"Said before the run: at a spread of {arguments.assumed_spread:g}, {arguments.seeds} seeds show differences "
         f"from {seen:.3f} on (80 % power); the margin is {MARGIN:g}."
     )
-
-
-def _read(results: Results) -> float:
-    return fmean(one.reached("text_bytes") for outcomes in results.outcomes.values() for one in outcomes)
 
 
 def _mean(values: list[float]) -> str:

@@ -5,7 +5,7 @@ from statistics import fmean
 from experiments.bits_per_byte.arms import BASE
 from experiments.bits_per_byte.compare import ALL, BASELINES, Comparison, Held, Results
 from experiments.bits_per_byte.tables import spelled
-from experiments.tables import si
+from experiments.tables import number, si
 
 _HELD: tuple[Held, ...] = ("text bytes", "training FLOPs", "parameters")
 
@@ -14,8 +14,10 @@ def verdict(results: Results) -> str:
     """BPE against bytes with each thing held equal, then the boundary, then the baselines."""
     parts = []
     for held in _HELD:
-        some = [one for one in _judged(results, "tokenizer") if one.held == held]
-        parts.append(f"Against bytes at equal {held}: {'; '.join(f'{one.arm} {_said(one)}' for one in some)}.")
+        some = [f"{one.arm} {_said(one)}" for one in _judged(results, "tokenizer") if one.held == held]
+        some += [f"{one.arm} {one}" for one in results.incomparable if one.held == held]
+        at = f" ({number(results.text_bytes)})" if held == "text bytes" else ""
+        parts.append(f"Against bytes at equal {held}{at}: {'; '.join(some)}.")
     boundary = "; ".join(f"{one.arm.split(',')[0]} {_said(one)}" for one in _judged(results, "boundary"))
     return " ".join([*parts, f"Separate against shared boundary: {boundary}.", _on_baselines(results)])
 
@@ -32,11 +34,11 @@ def _on_baselines(results: Results) -> str:
     """Which baselines the best decoder beats, text by text."""
     said = []
     for text in results.prepared.texts.names:
-        arm = min(results.outcomes, key=lambda arm: fmean(results.final(arm, text)))
-        best = fmean(results.final(arm, text))
+        arm = min(results.outcomes, key=lambda arm: fmean(results.values(arm, text)))
+        best = fmean(results.values(arm, text))
         beaten = [name for name in BASELINES if best < results.baselines[name, text]]
         said.append(f"{text} {best:.3f} ({', '.join(arm)}), below {' and '.join(beaten) if beaten else 'no baseline'}")
-    return f"The best decoder of each text: {'; '.join(said)}."
+    return f"The best decoder of each text, at equal text bytes: {'; '.join(said)}."
 
 
 def highlights(results: Results) -> list[str]:
@@ -57,11 +59,10 @@ def _flips(results: Results) -> list[str]:
 def _by_text(results: Results) -> list[str]:
     lines = []
     for text in results.prepared.texts.names:
-        means = {name: fmean(results.final((name, "shared", BASE), text)) for name in results.names}
+        means = {name: fmean(results.values((name, "shared", BASE), text)) for name in results.names}
         order = sorted(means, key=lambda name: means[name])
-        lines.append(
-            f"{text}, after equal bytes: {', '.join(f'{name} {means[name]:.3f}' for name in order)} bits a byte."
-        )
+        said = ", ".join(f"{name} {means[name]:.3f}" for name in order)
+        lines.append(f"{text}, after {si(results.text_bytes, 'B')} read by each: {said} bits a byte.")
     return lines
 
 
@@ -70,9 +71,8 @@ def _on_pairs(results: Results) -> str:
     known = [one.difference.correlation for one in judged if one.difference.correlation is not None]
     spreads = [one.difference.spread for one in judged]
     paired = f", and pairs correlate by {fmean(known):+.2f} in the mean" if known else ""
-    smallest = min(outcome.reached("text_bytes") for outcomes in results.outcomes.values() for outcome in outcomes)
     return (
         f"The spread of differences between seeds was {min(spreads):.3f} to {max(spreads):.3f} bits a "
-        f"byte{paired}; all of this at {si(smallest, 'B')} of text and a decoder of width "
+        f"byte{paired}; all of this at {si(results.text_bytes, 'B')} of text and a decoder of width "
         f"{results.prepared.arguments.d_model}, far from where large decoders are trained."
     )

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 import experiments.ablation.run
+import experiments.bits_per_byte.compare
 from contracts.errors import InputError
 from experiments.ablation.outcome import Outcome, Score
 from experiments.bits_per_byte import BitsPerByte, for_study, measure, plan
 from experiments.bits_per_byte.arms import BASE, BYTES, EQUAL_BYTES, EQUAL_TOKENS, WIDE, prepare
-from experiments.bits_per_byte.compare import ALL, Results, baselines
+from experiments.bits_per_byte.compare import ALL, Results, baselines, out_of_reach, planned_spans
 from experiments.recording import plain
 from research.costs import decoder_parameters
 
@@ -32,14 +33,15 @@ def curve_of(cell, text_bytes, seed):
     return 6 - 0.3 * math.log(text_bytes) - 0.5 * math.log(cell.parameters) - 0.001 * seed
 
 
-def outcomes_of(cells):
+def outcomes_of(cells, overshoot=0, steps=(1, 2, 4, 8)):
+    """Scores after those thousands of bytes; every further cell reads `overshoot` bytes more in all."""
     found = []
-    for cell in cells:
+    for number, cell in enumerate(cells):
         scores = []
-        for step in (1, 2, 4, 8):
-            text_bytes, seed = 1000 * step, cell.config.seed
+        for step in steps:
+            text_bytes, seed = 1000 * step + overshoot * number * (step == steps[-1]), cell.config.seed
             for text in cell.material.held_out:
-                for context in (EQUAL_BYTES, EQUAL_TOKENS) if step == 8 else (EQUAL_BYTES,):
+                for context in (EQUAL_BYTES, EQUAL_TOKENS) if 2 * step >= steps[-1] else (EQUAL_BYTES,):
                     nats = (8 + curve_of(cell, text_bytes, seed)) * math.log(2) * 1000
                     shape = {"position_nats": (), "position_tokens": (), "bytes": 1000}
                     spent = {"step": step, "text_bytes": text_bytes, "flops": step * cell.step_flops}
@@ -50,11 +52,14 @@ def outcomes_of(cells):
     return found
 
 
+def results_of(outcomes):
+    by_arm = {arm: tuple(outcomes[i * 3 :][:3]) for i, arm in enumerate(prepared().ablation.arms)}
+    return Results(prepared(), by_arm, baselines(prepared()))
+
+
 @cache
 def results():
-    outcomes, seeds = outcomes_of(prepared().cells), 3
-    by_arm = {arm: tuple(outcomes[i * seeds :][:seeds]) for i, arm in enumerate(prepared().ablation.arms)}
-    return Results(prepared(), by_arm, baselines(prepared()))
+    return results_of(outcomes_of(prepared().cells))
 
 
 def compared(held, arm="bpe-400", text=ALL):
@@ -102,6 +107,75 @@ def test_at_equal_bytes_both_are_read_at_the_same_bytes():
     assert one.difference.value == pytest.approx(expected)
     assert one.difference.spread == pytest.approx(0, abs=1e-12)
     assert one.verdict.word == "better"
+
+
+@pytest.mark.parametrize("context", [EQUAL_BYTES, EQUAL_TOKENS])
+def test_every_arm_is_read_at_the_bytes_that_all_have_read_however_far_it_went(context):
+    """The curves are lines in the logarithm of bytes, so that reading them elsewhere would be seen."""
+    found = results_of(outcomes_of(prepared().cells, overshoot=100))
+    assert found.text_bytes == 8000
+    for arm in found.outcomes:
+        expected = [8 + curve_of(cell, 8000, cell.config.seed) for cell in prepared().by_arm[arm]]
+        assert found.values(arm, ALL, context) == pytest.approx(expected)
+    assert {one.at for one in found.comparisons if one.held == "text bytes"} == {8000}
+    for one in found.comparisons:
+        if one.held == "text bytes" and one.factor == "tokenizer":
+            means = [np.mean(found.values((name, "shared", BASE), one.text)) for name in (one.arm, one.against)]
+            assert one.difference.value == pytest.approx(means[0] - means[1])
+
+
+def cheaper(outcomes, times):
+    """The same outcomes, the tokens of which cost so many times less where they are not bytes."""
+    return [
+        outcome
+        if cell.name.startswith(BYTES)
+        else dataclasses.replace(
+            outcome, scores=tuple(dataclasses.replace(one, flops=one.flops // times) for one in outcome.scores)
+        )
+        for cell, outcome in zip(prepared().cells, outcomes, strict=True)
+    ]
+
+
+def test_where_equal_flops_lie_outside_of_the_curves_the_row_says_so_and_the_run_is_kept(monkeypatch, tmp_path):
+    monkeypatch.setattr(
+        experiments.ablation.run, "run_cells", lambda cells, folder, processes=0: cheaper(outcomes_of(cells), 100)
+    )
+    found = measure(QUICK())
+    rows = [row for row in found.tables[1].rows if row[1] == "training FLOPs"]
+    assert [row[0] for row in rows] == ["bpe-300", "bpe-400"]
+    assert all(row[-1].startswith("not comparable: all of bpe-") for row in rows)
+    assert "Against bytes at equal training FLOPs: bpe-300 not comparable: all of bpe-300 takes" in found.verdict
+    assert {row.factors["arm"] for row in found.rows if row.quantity == "not_comparable"} == {"bpe-300", "bpe-400"}
+    assert {name for draw in found.draw for name in draw(tmp_path)} == {"figure.png", "figure.svg"}
+
+
+@pytest.mark.parametrize(
+    ("spans", "outside"),
+    [
+        ({BYTES: (10, 80), "bpe-300": (1, 10)}, []),
+        ({BYTES: (10, 80), "bpe-300": (1, 9), "bpe-400": (2, 40)}, ["bpe-300"]),
+        ({BYTES: (1, 8), "bpe-300": (9, 72)}, ["bpe-300"]),
+    ],
+)
+def test_arms_are_out_of_reach_if_one_ends_before_the_other_is_scored(spans, outside):
+    found = out_of_reach(spans)
+    assert [one.arm for one in found] == outside
+    assert all(one.against == BYTES for one in found)
+
+
+def test_the_plan_warns_of_what_equal_flops_will_not_tell(monkeypatch, tmp_path):
+    spans = {BYTES: (10e9, 80e9), "bpe-512": (1e9, 9e9)}
+    monkeypatch.setattr(experiments.bits_per_byte.compare, "planned_spans", lambda prepared: spans)
+    lines = plan(dataclasses.replace(for_study((), ()), cache=str(tmp_path)))
+    reason = "all of bpe-512 takes 9 GFLOPs, and bytes is scored from 10 GFLOPs on"
+    assert f"bpe-512 at equal training FLOPs will be not comparable: {reason}" in lines
+
+
+def test_what_the_plan_foresees_is_what_the_trainings_spend():
+    spans = planned_spans(prepared())
+    for name, (first, last) in spans.items():
+        cell = cell_of(name)
+        assert (first, last) == (cell.evaluations[0] * cell.step_flops, cell.config.steps * cell.step_flops)
 
 
 def test_at_equal_flops_the_dearer_one_is_read_earlier_on_its_curve():
