@@ -22,11 +22,11 @@ QUESTION = Question(
     decision_rule="Judged is bpb_total of all texts together, all nats over all bytes, lower is better, as the mean "
     "difference over seeds with its paired 95 % t-interval. Equivalent if the whole interval lies within "
     f"{MARGIN} on both sides of 0; otherwise better or worse if it lies wholly below or above 0; otherwise "
-    "inconclusive, with the number of seeds that would show a difference of that margin with 80 % power at the spread "
-    "that was found. BPE is compared with bytes at the bytes that all trainings have read, at the FLOPs that both "
-    "have reached, unless one of them was not yet scored there, and at equal parameters with a byte decoder between "
-    "two widths; separate with shared boundaries at equal bytes. Intervals are not widened for their number: of twenty "
-    "comparisons without a difference one is expected to be called wrongly.",
+    "inconclusive, with the number of seeds that would show, with 80 % power each at the spread that was found, a "
+    "difference of that margin and, if there is none, equivalence. BPE is compared with bytes at the bytes that all "
+    "trainings have read, at the FLOPs that both have reached, unless one of them was not yet scored there, and at "
+    "equal parameters with a byte decoder between two widths; separate with shared boundaries at equal bytes. "
+    "Intervals are not widened for their number: of twenty comparisons without a difference one is expected to be called wrongly.",
 )
 
 
@@ -126,17 +126,15 @@ def for_study(corpus: tuple[str, ...], tokenizer: tuple[str, ...], reading: Read
 def plan(arguments: BitsPerByte) -> list[str]:
     """What a run would do and about how long it takes."""
     from experiments.ablation.budget import announce
-    from experiments.ablation.statistics import visible_difference
+    from experiments.ablation.statistics import foreseen
     from experiments.bits_per_byte.arms import prepare
     from experiments.bits_per_byte.compare import out_of_reach, planned_spans
 
-    seen = visible_difference(arguments.seeds, arguments.assumed_spread)
     prepared = prepare(arguments)
     arms = "; ".join(map(", ".join, prepared.ablation.arms))
-    spread = f"at a spread of {arguments.assumed_spread:g}, {arguments.seeds} seeds show differences from {seen:.3f}"
     return [
         f"{len(prepared.ablation.arms)} arms under {arguments.seeds} seeds: {arms}",
         *(f"{one.arm} at equal {one.held} will be {one}" for one in out_of_reach(planned_spans(prepared))),
         *announce(prepared.cells, arguments.cache, arguments.processes),
-        f"{spread} bits a byte on (80 % power); the margin is {MARGIN:g}",
+        foreseen(arguments.seeds, arguments.assumed_spread, MARGIN),
     ]

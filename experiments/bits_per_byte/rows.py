@@ -1,7 +1,7 @@
 """Every number of the run as a row."""
 
 from contracts.results import Factor, Row
-from experiments.ablation.statistics import LEVEL, visible_difference
+from experiments.ablation.statistics import LEVEL, seeds_to_equivalence, visible_difference
 from experiments.bits_per_byte.arms import EQUAL_BYTES, EQUAL_TOKENS
 from experiments.bits_per_byte.compare import Comparison, Incomparable, Results
 from experiments.bits_per_byte.question import MARGIN
@@ -25,9 +25,11 @@ def rows(results: Results) -> list[Row]:
 def _power(results: Results) -> list[Row]:
     arguments = results.prepared.arguments
     seen = visible_difference(arguments.seeds, arguments.assumed_spread)
+    equal = seeds_to_equivalence(MARGIN, arguments.assumed_spread)
     factors: dict[str, Factor] = {"seeds": arguments.seeds, "assumed_spread": arguments.assumed_spread, "level": LEVEL}
     return [
         Row("visible_difference", seen, _UNIT, "exact", "formula", factors),
+        Row("seeds_to_equivalence", equal, "seeds", "exact", "formula", {**factors, "margin": MARGIN}),
         Row("margin", MARGIN, _UNIT, "exact", "formula", {}),
         Row("text_bytes", results.text_bytes, "bytes", "exact", "count", {"compared": "at equal bytes"}),
     ]

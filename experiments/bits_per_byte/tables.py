@@ -3,7 +3,7 @@
 from statistics import fmean, stdev
 
 from experiments.ablation import Arm
-from experiments.ablation.statistics import Difference, visible_difference
+from experiments.ablation.statistics import foreseen
 from experiments.bits_per_byte.arms import BASE, EQUAL_BYTES, EQUAL_TOKENS, WIDE
 from experiments.bits_per_byte.compare import ALL, BASELINES, Comparison, Results
 from experiments.bits_per_byte.question import MARGIN
@@ -13,11 +13,6 @@ from experiments.tables import Table, number, si
 def tables(results: Results) -> list[Table]:
     """Every table, the summary first."""
     return [_worths(results), _comparisons(results), _boundaries(results), _contexts(results), _arms(results)]
-
-
-def spelled(of: Difference) -> str:
-    """`-0.213 [-0.240, -0.186]`."""
-    return f"{of.value:+.3f} [{of.low:+.3f}, {of.high:+.3f}]"
 
 
 def _worths(results: Results) -> Table:
@@ -62,7 +57,7 @@ def _boundaries(results: Results) -> Table:
 
 def _row(one: Comparison) -> tuple[str, ...]:
     unit = {"text bytes": "B", "training FLOPs": "FLOPs", "parameters": ""}[one.held]
-    return one.arm, one.held, si(one.at, unit), one.text, spelled(one.difference), str(one.verdict)
+    return one.arm, one.held, si(one.at, unit), one.text, str(one.difference), str(one.verdict)
 
 
 def _contexts(results: Results) -> Table:
@@ -114,11 +109,7 @@ def _arms(results: Results) -> Table:
 
 def _power(results: Results) -> str:
     arguments = results.prepared.arguments
-    seen = visible_difference(arguments.seeds, arguments.assumed_spread)
-    return (
-        f"Said before the run: at a spread of {arguments.assumed_spread:g}, {arguments.seeds} seeds show differences "
-        f"from {seen:.3f} on (80 % power); the margin is {MARGIN:g}."
-    )
+    return f"Said before the run: {foreseen(arguments.seeds, arguments.assumed_spread, MARGIN)}."
 
 
 def _mean(values: list[float]) -> str:

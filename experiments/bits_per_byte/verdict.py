@@ -4,7 +4,6 @@ from statistics import fmean
 
 from experiments.bits_per_byte.arms import BASE
 from experiments.bits_per_byte.compare import ALL, BASELINES, Comparison, Held, Results
-from experiments.bits_per_byte.tables import spelled
 from experiments.tables import number, si
 
 _HELD: tuple[Held, ...] = ("text bytes", "training FLOPs", "parameters")
@@ -23,7 +22,7 @@ def verdict(results: Results) -> str:
 
 
 def _said(one: Comparison) -> str:
-    return f"{one.verdict} ({spelled(one.difference)})"
+    return f"{one.verdict} ({one.difference})"
 
 
 def _judged(results: Results, factor: str) -> list[Comparison]:

@@ -25,8 +25,8 @@ QUESTION = Question(
     "segments or reset do not, or if cross does. Loss: judged is bpb_total of held-out documents, each read alone, at "
     "the bytes that all trainings have read, all texts together, as the difference from cross over seeds with its "
     f"paired 95 % t-interval. Equivalent if the whole interval lies within {MARGIN} bits a byte on both sides of 0; "
-    "otherwise better or worse if wholly below or above 0; otherwise inconclusive, with the number of seeds that would show a "
-    "difference of that margin with 80 % power.",
+    "otherwise better or worse if wholly below or above 0; otherwise inconclusive, with the number of seeds that would "
+    "show, with 80 % power each, a difference of that margin and, if there is none, equivalence.",
 )
 
 
@@ -128,16 +128,14 @@ def for_study(
 def plan(arguments: DocumentIsolation) -> list[str]:
     """What a run would do and about how long it takes."""
     from experiments.ablation.budget import announce
-    from experiments.ablation.statistics import visible_difference
+    from experiments.ablation.statistics import foreseen
     from experiments.document_isolation.arms import prepare
 
-    seen = visible_difference(arguments.seeds, arguments.assumed_spread)
     prepared = prepare(arguments)
     arms = "; ".join(arm for (arm,) in prepared.ablation.arms)
-    spread = f"at a spread of {arguments.assumed_spread:g}, {arguments.seeds} seeds show differences from {seen:.3f}"
     return [
         f"{len(prepared.ablation.arms)} arms under {arguments.seeds} seeds: {arms}",
         f"{prepared.documents_per_row:.1f} documents a row of {arguments.length} positions",
         *announce(prepared.cells, arguments.cache, arguments.processes),
-        f"{spread} bits a byte on (80 % power); the margin is {MARGIN:g}",
+        foreseen(arguments.seeds, arguments.assumed_spread, MARGIN),
     ]

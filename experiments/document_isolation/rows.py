@@ -1,7 +1,7 @@
 """Every number of the run as a row."""
 
 from contracts.results import Factor, Row
-from experiments.ablation.statistics import LEVEL, visible_difference
+from experiments.ablation.statistics import LEVEL, seeds_to_equivalence, visible_difference
 from experiments.document_isolation.arms import ALONE, CROSS, OWN
 from experiments.document_isolation.compare import Results
 from experiments.document_isolation.pairs import uniform_cuts
@@ -23,9 +23,11 @@ def rows(results: Results) -> list[Row]:
 def _power(results: Results) -> list[Row]:
     arguments = results.prepared.arguments
     seen = visible_difference(arguments.seeds, arguments.assumed_spread)
+    equal = seeds_to_equivalence(MARGIN, arguments.assumed_spread)
     factors: dict[str, Factor] = {"seeds": arguments.seeds, "assumed_spread": arguments.assumed_spread, "level": LEVEL}
     return [
         Row("visible_difference", seen, "bits/byte", "exact", "formula", factors),
+        Row("seeds_to_equivalence", equal, "seeds", "exact", "formula", {**factors, "margin": MARGIN}),
         Row("margin", MARGIN, "bits/byte", "exact", "formula", {}),
     ]
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from statistics import fmean, stdev
 
-from experiments.ablation.statistics import Difference, visible_difference
+from experiments.ablation.statistics import foreseen
 from experiments.document_isolation.arms import ALONE, CROSS, OWN
 from experiments.document_isolation.compare import ALL, Results
 from experiments.document_isolation.pairs import uniform_cuts
@@ -23,11 +23,6 @@ def tables(results: Results) -> list[Table]:
     ]
 
 
-def spelled(of: Difference) -> str:
-    """`-0.013 [-0.040, +0.014]`."""
-    return f"{of.value:+.3f} [{of.low:+.3f}, {of.high:+.3f}]"
-
-
 def _arms(results: Results) -> Table:
     rows = []
     leaks = {leak.policy: leak for leak in results.leaks}
@@ -45,7 +40,6 @@ def _arms(results: Results) -> Table:
             )
         )
     arguments = results.prepared.arguments
-    seen = visible_difference(arguments.seeds, arguments.assumed_spread)
     return Table(
         "Documents of a row, four ways",
         (
@@ -60,8 +54,8 @@ def _arms(results: Results) -> Table:
         tuple(rows),
         f"{results.prepared.documents_per_row:.1f} documents a row of {arguments.length} positions; bits a byte of "
         f"held-out documents, each read alone, after {si(results.text_bytes, 'B')} of text, over {arguments.seeds} "
-        f"seeds. Said before the run: at a spread of {arguments.assumed_spread:g} they show differences from "
-        f"{seen:.3f} on (80 % power); the margin is {MARGIN:g}. Pairs are of one head and layer, forward.",
+        f"seeds. Said before the run: {foreseen(arguments.seeds, arguments.assumed_spread, MARGIN)}. "
+        "Pairs are of one head and layer, forward.",
     )
 
 
@@ -90,7 +84,7 @@ def _exact(value: float) -> str:
 
 def _differences(results: Results) -> Table:
     rows = tuple(
-        (one.arm, one.text, one.context, spelled(one.difference), f"{one.difference.spread:.3f}", str(one.verdict))
+        (one.arm, one.text, one.context, str(one.difference), f"{one.difference.spread:.3f}", str(one.verdict))
         for one in results.comparisons
     )
     return Table(
@@ -109,7 +103,7 @@ def _positions(results: Results) -> Table:
     for context in (ALONE, OWN):
         for place in results.positions:
             cells = [f"{fmean(results.at_position(arm, place, context)):.3f}" for arm in arms]
-            differences = [spelled(results.position_difference(arm, place, context)) for arm in results.others]
+            differences = [str(results.position_difference(arm, place, context)) for arm in results.others]
             rows.append((f"{place}, {context}", *cells, *differences))
     return Table(
         "Nats of a token by its position behind the boundary",

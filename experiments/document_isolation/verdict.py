@@ -3,7 +3,6 @@
 from experiments.document_isolation.arms import ALONE, CROSS, ONLY_POSITIONS, OWN, RESET, SEGMENTS
 from experiments.document_isolation.compare import ALL, Results
 from experiments.document_isolation.pairs import uniform_cuts
-from experiments.document_isolation.tables import spelled
 from experiments.tables import number, percent
 
 
@@ -32,7 +31,7 @@ def _on_pairs(results: Results) -> str:
 
 def _on_loss(results: Results) -> str:
     judged = [results.judgement(arm) for arm in results.others]
-    return f"Loss against cross: {'; '.join(f'{one.arm} {one.verdict} ({spelled(one.difference)})' for one in judged)}."
+    return f"Loss against cross: {'; '.join(f'{one.arm} {one.verdict} ({one.difference})' for one in judged)}."
 
 
 def highlights(results: Results) -> list[str]:
@@ -68,7 +67,7 @@ def _on_saving(results: Results) -> str:
 def _on_neighbours(results: Results) -> str:
     one = next(each for each in results.comparisons if (each.arm, each.text, each.context) == (SEGMENTS, ALL, OWN))
     return (
-        f"Read as in training, segments against cross: {one.verdict} ({spelled(one.difference)} bits a byte); there "
+        f"Read as in training, segments against cross: {one.verdict} ({one.difference} bits a byte); there "
         "cross may look at the documents before."
     )
 
@@ -77,7 +76,7 @@ def _on_first_tokens(results: Results) -> str:
     place = results.positions[0]
     of = results.position_difference(SEGMENTS, place, ALONE)
     return (
-        f"The first token of a document that is read alone costs the decoder trained with segments {spelled(of)} nats "
+        f"The first token of a document that is read alone costs the decoder trained with segments {of} nats "
         "against the one trained across documents."
     )
 

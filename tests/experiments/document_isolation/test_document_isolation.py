@@ -148,7 +148,7 @@ def test_verdicts_are_those_of_the_known_differences(monkeypatch):
     assert judged[SEGMENTS].value == pytest.approx(-0.5)
     assert judged[SEGMENTS].factors["verdict"] == "better"
     assert judged[CONTINUED].factors["verdict"].startswith("equivalent")
-    assert judged[RESET].factors["verdict"].startswith("inconclusive: needs ")
+    assert judged[RESET].factors["verdict"].startswith("inconclusive: needs about ")
     assert all(str(row.factors["verdict"]) in found.verdict for row in judged.values())
     assert f"Not apart: {CROSS}" in found.verdict
     assert ONLY_POSITIONS in found.verdict
