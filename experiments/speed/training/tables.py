@@ -1,8 +1,11 @@
 """The findings as a table and in sentences."""
 
 from experiments.speed.training.findings import AIMS, Findings, Measured, Spread
-from experiments.speed.training.question import OURS
+from experiments.speed.training.question import NANOGPT, OURS
 from experiments.tables import Table, number, percent, si
+
+#: From this share on a step is about as fast as its products alone could be.
+_NEAR = 0.9
 
 
 def tables(found: Findings) -> list[Table]:
@@ -47,6 +50,13 @@ def highlights(found: Findings) -> list[str]:
     """What to take home."""
     shares = ", ".join(f"{percent(one.share(OURS))} at {one.shape.name}" for one in found.measured)
     lines = [f"Of the rate of its own matrix products the step reaches {shares}."]
+    near = [one for one in found.measured if NANOGPT in one.timed and one.share(NANOGPT) >= _NEAR]
+    if near:
+        names = " and ".join(f"{percent(one.share(NANOGPT))} at {one.shape.name}" for one in near)
+        lines.append(
+            f"PyTorch's step does its useful FLOPs at {names} of the rate at which XLA does the products alone: what "
+            "it is ahead by lies in its matrix products, not in what stands around them."
+        )
     if found.absent:
         lines.append(f"Not installed and left out: {', '.join(found.absent)}.")
     return lines
