@@ -11,6 +11,7 @@ It is written under a hidden name and renamed when it is on the disk, so that a 
 import os
 import shutil
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from research.stream.manifest import file_sha256, read_json, sync_folder, write_
 from research.train.config import TrainConfig, flat, parse_config
 from research.train.processes import is_first, wait
 from research.train.step import TrainState
+from research.train.storage import one_voice, require_room, writing
 
 FORMAT = "bytebound checkpoint 1"
 MANIFEST, FILES = "manifest.json", "files.json"
@@ -86,11 +88,27 @@ def finished_steps(folder: Path) -> list[int]:
 
 
 def save_checkpoint(folder: Path, manifest: CheckpointManifest, state: TrainState, keep: int) -> None:
-    """Write `folder/STEP`, then remove all but the newest `keep`. Every process of a distributed run calls it."""
+    """Write `folder/STEP`, then remove all but the newest `keep`. Every process of a distributed run calls it.
+
+    Raises:
+        InputError: for a disk that is full or can't be written; the checkpoints before this one are as they were.
+    """
+    try:
+        with writing(f"the checkpoint of step {manifest.step}", folder.parent), one_voice():
+            _save(folder, manifest, state, keep)
+    except InputError:
+        if is_first():
+            with suppress(OSError):
+                remove_unfinished(folder)  # what is half-written takes up room
+        raise
+
+
+def _save(folder: Path, manifest: CheckpointManifest, state: TrainState, keep: int) -> None:
     final, unfinished = folder / str(manifest.step), folder / f".{manifest.step}.unfinished"
     if is_first():
         remove_unfinished(folder)
         unfinished.mkdir(parents=True)
+        require_room(folder, sum(array.nbytes for part in split_state(state) for array in part.values()))
         write_json(unfinished / MANIFEST, {"format": FORMAT, **asdict(manifest)})
     wait("checkpoint begun")
     for name, part in zip(PARTS, split_state(state), strict=True):

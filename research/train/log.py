@@ -3,10 +3,12 @@
 import json
 import os
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from contracts.errors import InputError
+from research.train.storage import writing
 
 
 class StepLog:
@@ -19,21 +21,28 @@ class StepLog:
         self._file.truncate(_length_up_to(path, last_step))
 
     def write(self, line: Mapping[str, Any]) -> None:
-        """Append a line; `step` is the number of steps made."""
-        self._file.write((json.dumps(line) + "\n").encode())
+        """Append a line; `step` is the number of steps made. Raises `InputError`, as all here, for a full disk."""
+        with self._writing():
+            self._file.write((json.dumps(line) + "\n").encode())
 
     def commit(self) -> None:
         """Return when all lines are on the disk: before a checkpoint counts on them."""
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        with self._writing():
+            self._file.flush()
+            os.fsync(self._file.fileno())
 
     def flush(self) -> None:
         """Let others read what was written."""
-        self._file.flush()
+        with self._writing():
+            self._file.flush()
 
     def close(self) -> None:
         """Let go of the file."""
-        self._file.close()
+        with self._writing():
+            self._file.close()
+
+    def _writing(self) -> AbstractContextManager[None]:
+        return writing(f"a line of {self.path.name}", self.path.parent)
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:

@@ -1,12 +1,17 @@
 """A run in a folder is the run in memory, can be stopped and gone on with, and is never mixed up with another."""
 
+import errno
+import logging
 import os
 import shutil
 import signal
+import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import jax
 import numpy as np
+import orbax.checkpoint as ocp
 import pytest
 from run_folders import assert_equal_runs, untimed_log
 from tiny_run import CONFIG, DOCUMENTS, TOKENIZER, tiny
@@ -15,7 +20,7 @@ from contracts.errors import InputError
 from research.stream import build_corpus, open_corpus
 from research.stream.journal import only_builder
 from research.tokenizers import ByteTokenizer
-from research.train import StepFailed, fit, open_run, resume, train
+from research.train import StepFailed, fit, open_run, resume, storage, train
 from research.train.keep import Keeper
 from research.train.log import read_log
 from research.train.replay import replay
@@ -194,6 +199,58 @@ def test_a_loss_that_is_not_finite_keeps_the_checkpoint_before_it_and_tells_the_
     run = open_run(folder)
     assert run.step == caught.value.step
     assert all(np.isfinite(parameter).all() for parameter in parameters(run))
+
+
+FULL = "[os_error_code='28']"
+ROOM = "RESOURCE_EXHAUSTED: Error writing"
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [OSError(errno.EFBIG, "File too large"), ValueError(f"{ROOM} params: Failed to write 9 bytes: no room {FULL}")],
+    ids=["system", "tensorstore"],
+)
+@pytest.mark.parametrize("spoilt", ["params", "optimizer"])
+def test_a_disk_that_is_full_is_told_in_one_line_and_the_run_goes_on_to_the_same_bits(
+    refusal, spoilt, corpus, unbroken, tmp_path, monkeypatch, capfd
+):
+    monkeypatch.setattr(storage, "_SECONDS_TO_END", 0)
+    save = ocp.Checkpointer.save
+
+    def saving(self, path, **arguments):
+        if path.name == spoilt and "8" in path.parent.name:
+            print("Traceback of a thread", file=sys.stderr)
+            logging.getLogger("absl").error("a thread failed")
+            raise refusal
+        save(self, path, **arguments)
+
+    monkeypatch.setattr(ocp.Checkpointer, "save", saving)
+    told = "run: expected a disk that takes the checkpoint of step 8, got (File too large|No space left on device); "
+    with pytest.raises(InputError, match=f"{told}.*bytebound train --resume"):
+        train(CONFIG, corpus, tmp_path / "run", peak_flops=PEAK)
+    assert "thread" not in capfd.readouterr().err
+    assert os.listdir(tmp_path / "run" / "checkpoints") == ["4"]
+    monkeypatch.undo()
+    resume(tmp_path / "run", corpus.folder, peak_flops=PEAK)
+    assert_equal_runs(tmp_path / "run", unbroken)
+
+
+def test_a_disk_without_room_for_a_checkpoint_is_refused_before_it_is_written(corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr(storage.shutil, "disk_usage", lambda folder: SimpleNamespace(free=10))
+    monkeypatch.setattr(ocp.Checkpointer, "save", None)
+    with pytest.raises(InputError, match="the checkpoint of step 4, got No space left on device"):
+        train(CONFIG, corpus, tmp_path / "run", peak_flops=PEAK)
+
+
+def test_an_error_that_is_not_the_disks_is_shown_with_all_that_was_said(corpus, tmp_path, monkeypatch, capfd):
+    def saving(self, path, **arguments):
+        print("what a thread knows", file=sys.stderr)
+        raise RuntimeError("RESOURCE_EXHAUSTED: Out of memory of the device")
+
+    monkeypatch.setattr(ocp.Checkpointer, "save", saving)
+    with pytest.raises(RuntimeError, match="of the device"):
+        train(CONFIG, corpus, tmp_path / "run", peak_flops=PEAK)
+    assert "what a thread knows" in capfd.readouterr().err
 
 
 def test_a_stored_corpus_is_opened_from_the_manifest_alone(copied):

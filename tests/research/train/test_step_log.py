@@ -1,6 +1,7 @@
 """A log after a kill: whole lines up to the checkpoint, no other."""
 
 import json
+import os
 
 import pytest
 from hypothesis import given
@@ -25,6 +26,17 @@ def test_a_log_that_was_cut_anywhere_goes_on_from_the_checkpoint(tmp_path_factor
     log.commit()
     log.close()
     assert path.read_bytes() == whole
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_a_disk_that_is_full_is_told_in_a_line_that_names_the_log_and_how_to_go_on(tmp_path):
+    log = StepLog(tmp_path / "run.jsonl", 0)
+    log._file.close()
+    log._file = open("/dev/full", "wb")  # noqa: SIM115 - closed by the log
+    log.write({"step": 1})
+    for use in (log.commit, log.flush, log.close):
+        with pytest.raises(InputError, match=r"run.jsonl, got No space left on device; .*bytebound train --resume"):
+            use()
 
 
 def test_a_line_that_is_being_written_is_not_read(tmp_path):
