@@ -26,7 +26,8 @@ QUESTION = Question(
     "difference of that margin and, if there is none, equivalence. BPE is compared with bytes at the bytes that all "
     "trainings have read, at the FLOPs that both have reached, unless one of them was not yet scored there, and at "
     "equal parameters with a byte decoder between two widths; separate with shared boundaries at equal bytes. "
-    "Intervals are not widened for their number: of twenty comparisons without a difference one is expected to be called wrongly.",
+    "Intervals are not widened for their number: of twenty comparisons without a difference one is expected to be "
+    "called wrongly.",
 )
 
 

@@ -43,13 +43,18 @@ def _arms(results: Results) -> list[Row]:
         found += [
             Row("parameters", cell.parameters, "parameters", "exact", "formula", factors),
             Row("training_flops", cell.flops, "FLOPs", "exact", "formula", factors),
+            Row("unique_bytes", stream.counts.bytes, "bytes", "exact", "count", factors),
             Row("steps", cell.config.steps, "steps", "exact", "count", factors),
             Row("row_length", cell.config.length, "tokens", "exact", "count", factors),
             Row("bytes_per_token", stream.counts.bytes / len(stream.tokens), "bytes/token", "exact", "count", factors),
         ]
         for seed, outcome in zip(results.prepared.ablation.seeds, results.outcomes[arm], strict=True):
             read = outcome.reached("text_bytes")
-            found.append(Row("text_bytes_read", read, "bytes", "exact", "count", {**factors, "seed": seed}))
+            of_seed = {**factors, "seed": seed}
+            found += [
+                Row("text_bytes_read", read, "bytes", "exact", "count", of_seed),
+                Row("epochs", read / stream.counts.bytes, "epochs", "exact", "count", of_seed),
+            ]
     return found
 
 

@@ -26,8 +26,8 @@ def _worths(results: Results) -> Table:
         ("decoder", *results.judged),
         tuple(rows),
         f"Mean +- standard deviation of {seeds} seeds, each read when {number(results.text_bytes)} bytes of text were "
-        f"trained on, on {number(held_out)} "
-        "bytes held out. Windows of equal mean bytes for all, each of which repeats half of the one before it. The "
+        f"trained on, on {number(held_out)} bytes held out. Windows of equal mean bytes over the mixed text, not over "
+        "each text alone, for all; each repeats half of the one before it. The "
         f"5-gram and xz know the whole training text ({si(texts.train_bytes, 'B')}).",
     )
 
@@ -70,14 +70,24 @@ def _contexts(results: Results) -> Table:
         for context in (EQUAL_BYTES, EQUAL_TOKENS):
             length = cell.contexts[context].length
             cells += [f"{length} ({length * per_token:.0f} B)", _mean(results.values(arm, ALL, context))]
-        rows.append((arm[0], *cells))
+        held_out = cell.material.held_out.values()
+        of_texts = [cell.config.length * stream.counts.bytes / len(stream.tokens) for stream in held_out]
+        rows.append((arm[0], *cells, *(f"{value:.0f} B" for value in of_texts)))
     return Table(
         "What the window does: equal bytes and equal tokens",
-        ("decoder", "window, equal bytes", "bpb_total", "window, equal tokens", "bpb_total "),
+        (
+            "decoder",
+            "window, equal bytes",
+            "bpb_total",
+            "window, equal tokens",
+            "bpb_total ",
+            *(f"equal bytes, on {text}" for text in results.prepared.texts.names),
+        ),
         tuple(rows),
         f"After {number(results.text_bytes)} bytes of text. The same decoders, scored again in windows of equally many "
         "tokens: those of the largest vocabulary then see "
-        "the most text. A context in tokens is no equal context.",
+        "the most text. A context in tokens is no equal context. Equal bytes are "
+        "equal over the mixed training text: on a text that a vocabulary serves worse its windows hold fewer.",
     )
 
 
@@ -85,6 +95,7 @@ def _arms(results: Results) -> Table:
     rows = []
     for arm, cells in results.prepared.by_arm.items():
         cell, outcomes = cells[0], results.outcomes[arm]
+        read, unique = fmean(one.reached("text_bytes") for one in outcomes), cell.material.train.counts.bytes
         rows.append(
             (
                 _name(arm),
@@ -93,17 +104,21 @@ def _arms(results: Results) -> Table:
                 str(cell.config.decoder.d_model),
                 str(cell.config.length),
                 str(cell.config.steps),
-                number(fmean(one.reached("text_bytes") for one in outcomes), 0),
+                number(read, 0),
+                number(unique),
+                number(read / unique, 1),
                 si(cell.flops, "FLOPs"),
             )
         )
     return Table(
         "What was trained",
-        ("decoder", "ids", "parameters", "width", "row", "steps", "bytes read", "training"),
+        ("decoder", "ids", "parameters", "width", "row", "steps", "bytes read", "unique", "epochs", "training"),
         tuple(rows),
         "All have the same layers, so that parameters differ by embedding and head alone, but for the wide one. FLOPs "
         "are matmuls of forward and backward pass with exactly causal attention. The learning rate is constant after "
-        "the warm-up, so that each point of a curve is a training that ended there.",
+        "the warm-up, so that each point of a curve is a training that ended there. One learning rate, "
+        f"{results.prepared.arguments.peak_learning_rate:g}, serves all decoders and was tuned for none: another may "
+        "favour another one. Unique bytes are those of the training text, of which an epoch reads each once.",
     )
 
 

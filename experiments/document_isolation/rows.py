@@ -76,12 +76,17 @@ def _worths(results: Results) -> list[Row]:
         factors: dict[str, Factor] = {"isolation": arm}
         found += [
             Row("parameters", cell.parameters, "parameters", "exact", "formula", factors),
+            Row("unique_bytes", cell.material.train.counts.bytes, "bytes", "exact", "count", factors),
             Row("steps", cell.config.steps, "steps", "exact", "count", factors),
             Row("training_flops", cell.flops, "FLOPs", "exact", "formula", factors),
         ]
         for index, seed in enumerate(results.prepared.ablation.seeds):
             read: dict[str, Factor] = {**factors, "seed": seed}
-            found.append(Row("text_bytes_read", outcomes[index].reached("text_bytes"), "bytes", "exact", "count", read))
+            total = outcomes[index].reached("text_bytes")
+            found += [
+                Row("text_bytes_read", total, "bytes", "exact", "count", read),
+                Row("epochs", total / cell.material.train.counts.bytes, "epochs", "exact", "count", read),
+            ]
             for context in (ALONE, OWN):
                 for text in results.judged:
                     value = results.values(arm, text, context)[index]

@@ -139,6 +139,7 @@ def _trained(results: Results) -> Table:
     for arm, cells in results.prepared.by_arm.items():
         cell, pairs = cells[0], results.pairs[arm]
         read = fmean(one.reached("text_bytes") for one in results.outcomes[arm])
+        unique = cell.material.train.counts.bytes
         rows.append(
             (
                 arm,
@@ -147,16 +148,30 @@ def _trained(results: Results) -> Table:
                 number(pairs.mean_documents, 1),
                 str(cell.config.steps),
                 number(read, 0),
+                number(unique),
+                number(read / unique, 1),
                 si(cell.flops, "FLOPs"),
             )
         )
     texts = results.prepared.texts
     return Table(
         "What was trained",
-        ("isolation", "rows a step", "positions a row", "documents a row", "steps", "bytes read", "training"),
+        (
+            "isolation",
+            "rows a step",
+            "positions a row",
+            "documents a row",
+            "steps",
+            "bytes read",
+            "unique",
+            "epochs",
+            "training",
+        ),
         tuple(rows),
         f"{number(results.prepared.by_arm[CROSS][0].parameters)} parameters, a vocabulary of "
         f"{number(results.prepared.material.tokenizer.vocab_size)}. FLOPs are those of exactly causal attention over "
         f"every position, padding too. {number(texts.too_long)} documents of more than "
-        f"{results.prepared.arguments.longest} bytes were left out.",
+        f"{results.prepared.arguments.longest} bytes were left out. Unique bytes are those of the training text, of "
+        f"which an epoch reads each once. One learning rate, {results.prepared.arguments.peak_learning_rate:g}, serves "
+        "all arms and was tuned for none: another may favour another one.",
     )

@@ -17,6 +17,7 @@ from experiments.ablation.outcome import Outcome, Score
 from experiments.bits_per_byte import BitsPerByte, for_study, measure, plan
 from experiments.bits_per_byte.arms import BASE, BYTES, EQUAL_BYTES, EQUAL_TOKENS, WIDE, prepare
 from experiments.bits_per_byte.compare import ALL, Results, baselines, out_of_reach, planned_spans
+from experiments.bits_per_byte.tables import tables
 from experiments.recording import plain
 from research.costs import decoder_parameters
 
@@ -207,6 +208,25 @@ def test_the_finding_is_tabled_and_drawn_and_names_what_it_beats(monkeypatch, tm
     keys = [(row.quantity, json.dumps(row.factors, sort_keys=True)) for row in found.rows]
     assert len(keys) == len(set(keys))
     assert {corpus.name for corpus in found.corpora} == {"en", "ko"}
+
+
+def test_unique_bytes_and_epochs_are_those_of_the_training_text():
+    table = next(one for one in tables(results()) if one.title == "What was trained")
+    unique = sum(len(document.encode()) for document in prepared().texts.mixed)
+    for row in (dict(zip(table.columns, each, strict=True)) for each in table.rows):
+        assert row["unique"] == f"{unique:,}"
+        assert row["epochs"] == f"{8000 / unique:.1f}"
+    assert "One learning rate, 0.003, serves all decoders" in table.note
+
+
+def test_the_windows_of_each_text_are_told_for_equal_bytes_hold_over_the_mixed_text_alone():
+    table = next(one for one in tables(results()) if one.title.startswith("What the window does"))
+    row = dict(zip(table.columns, table.rows[-1], strict=True))
+    cell = cell_of("bpe-400")
+    for text, documents in prepared().texts.held_out.items():
+        tokens = sum(1 + len(cell.material.tokenizer.encode(document)) for document in documents)
+        size = sum(len(document.encode()) for document in documents)
+        assert row[f"equal bytes, on {text}"] == f"{cell.config.length * size / tokens:.0f} B"
 
 
 def test_the_text_of_a_person_is_taken_file_by_file(tmp_path):

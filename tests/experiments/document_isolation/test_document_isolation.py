@@ -180,6 +180,14 @@ def test_everything_is_tabled_and_drawn_and_a_row_is_known_by_its_factors(monkey
     assert len(keys) == len(set(keys))
 
 
+def test_unique_bytes_and_epochs_are_those_of_the_training_text(monkeypatch):
+    table = next(one for one in measured(monkeypatch, known_worths).tables if one.title == "What was trained")
+    unique = sum(len(document.encode()) for document in prepared().texts.mixed)
+    for row in (dict(zip(table.columns, each, strict=True)) for each in table.rows):
+        assert (row["unique"], row["epochs"]) == (f"{unique:,}", f"{2000 / unique:.1f}")
+    assert "One learning rate, 0.003, serves all arms" in table.note
+
+
 def test_rows_that_hold_hardly_two_documents_are_refused():
     with pytest.raises(InputError, match="at least 2 documents a row"):
         prepare(QUICK(length=165))
