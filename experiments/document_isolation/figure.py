@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from experiments.document_isolation.arms import ALONE, CROSS
-from experiments.document_isolation.compare import ALL, Results
+from experiments.document_isolation.compare import ALL, LEAST_TOKENS, Results
 from experiments.document_isolation.pairs import uniform_cuts
 from experiments.document_isolation.question import MARGIN
 from experiments.figures import COLOURS, MARKERS, panels, save, say
@@ -69,6 +69,10 @@ def _pairs(axes: Any, found: Results) -> None:
 
 def _positions(axes: Any, found: Results) -> None:
     say(axes, "Behind the boundary", "Documents read alone, against cross. Bars: 95 % intervals.")
+    if not found.positions:
+        text = f"fewer than {LEAST_TOKENS} held-out documents"
+        axes.annotate(text, (0.5, 0.5), xycoords="axes fraction", ha="center")
+        return
     places = np.arange(len(found.positions))
     for index, (arm, colour, marker) in enumerate(zip(found.others, COLOURS, MARKERS, strict=False)):
         differences = [found.position_difference(arm, place, ALONE) for place in found.positions]

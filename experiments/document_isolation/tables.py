@@ -5,7 +5,7 @@ from statistics import fmean, stdev
 
 from experiments.ablation.statistics import foreseen
 from experiments.document_isolation.arms import ALONE, CROSS, OWN
-from experiments.document_isolation.compare import ALL, Results
+from experiments.document_isolation.compare import ALL, LEAST_TOKENS, Results
 from experiments.document_isolation.pairs import uniform_cuts
 from experiments.document_isolation.question import MARGIN
 from experiments.tables import Table, number, percent, si
@@ -17,7 +17,7 @@ def tables(results: Results) -> list[Table]:
         _arms(results),
         _leaks(results),
         _differences(results),
-        _positions(results),
+        *([_positions(results)] if results.positions else []),
         _by_documents(results),
         _trained(results),
     ]
@@ -110,7 +110,8 @@ def _positions(results: Results) -> Table:
         ("position, documents read", *arms, *(f"{arm} - {CROSS}" for arm in results.others)),
         tuple(rows),
         f"After {number(results.text_bytes)} bytes of text. Position 0 is the first text token of a document, "
-        "predicted from the boundary alone where they are apart.",
+        f"predicted from the boundary alone where they are apart. Stated are positions that at least {LEAST_TOKENS} "
+        "held-out tokens stand at; intervals are over seeds, for these documents.",
     )
 
 

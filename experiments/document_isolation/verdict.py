@@ -1,7 +1,7 @@
 """The answer in sentences: what the decision rule says, and what a reader should take home."""
 
 from experiments.document_isolation.arms import ALONE, CROSS, ONLY_POSITIONS, OWN, RESET, SEGMENTS
-from experiments.document_isolation.compare import ALL, Results
+from experiments.document_isolation.compare import ALL, LEAST_TOKENS, Results
 from experiments.document_isolation.pairs import uniform_cuts
 from experiments.tables import number, percent
 
@@ -73,8 +73,9 @@ def _on_neighbours(results: Results) -> str:
 
 
 def _on_first_tokens(results: Results) -> str:
-    place = results.positions[0]
-    of = results.position_difference(SEGMENTS, place, ALONE)
+    if 0 not in results.positions:
+        return f"Fewer than {LEAST_TOKENS} documents are held out: nothing is said of their first tokens."
+    of = results.position_difference(SEGMENTS, 0, ALONE)
     return (
         f"The first token of a document that is read alone costs the decoder trained with segments {of} nats "
         "against the one trained across documents."

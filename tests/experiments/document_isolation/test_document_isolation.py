@@ -36,7 +36,7 @@ def prepared():
     return prepare(QUICK())
 
 
-def outcomes_of(cells, worths, leaks=True, further=0):
+def outcomes_of(cells, worths, leaks=True, further=0, tokens=30):
     """Outcomes whose bits a byte are what `worths(arm, seed)` says, and whose policies leak as they should.
 
     Every further cell reads `further` bytes more, by which its decoder becomes better.
@@ -57,8 +57,8 @@ def outcomes_of(cells, worths, leaks=True, further=0):
                 nats_text=(bits[step] * np.log(2) * 100,),
                 nats_protocol=(0.0,),
                 bytes=100,
-                position_nats=(30.0 * bits[step],) * cell.positions,
-                position_tokens=(30,) * cell.positions,
+                position_nats=(tokens * bits[step],) * cell.positions,
+                position_tokens=(tokens,) * cell.positions,
             )
             for text in cell.material.held_out
             for context in (ALONE, OWN)
@@ -70,10 +70,11 @@ def outcomes_of(cells, worths, leaks=True, further=0):
     return found
 
 
-def measured(monkeypatch, worths, leaks=True):
-    monkeypatch.setattr(
-        experiments.ablation.run, "run_cells", lambda cells, folder, processes=0: outcomes_of(cells, worths, leaks)
-    )
+def measured(monkeypatch, worths, **changes):
+    def run_cells(cells, folder, processes=0):
+        return outcomes_of(cells, worths, **changes)
+
+    monkeypatch.setattr(experiments.ablation.run, "run_cells", run_cells)
     return measure(QUICK())
 
 
@@ -178,6 +179,16 @@ def test_everything_is_tabled_and_drawn_and_a_row_is_known_by_its_factors(monkey
     assert {name for draw in found.draw for name in draw(tmp_path)} == {"figure.png", "figure.svg"}
     keys = [(row.quantity, row.witness, json.dumps(row.factors, sort_keys=True)) for row in found.rows]
     assert len(keys) == len(set(keys))
+
+
+def test_positions_that_few_held_out_tokens_stand_at_are_not_stated_and_the_run_is_kept(monkeypatch, tmp_path):
+    """Two texts: 24 tokens of each at every position are 48 together."""
+    few, enough = (measured(monkeypatch, known_worths, tokens=tokens) for tokens in (24, 25))
+    title = "Nats of a token by its position behind the boundary"
+    assert [title in [table.title for table in found.tables] for found in (few, enough)] == [False, True]
+    assert "nothing is said of their first tokens" in " ".join(few.highlights)
+    assert "nats_at_position" not in {row.quantity for row in few.rows}
+    assert {name for draw in few.draw for name in draw(tmp_path)} == {"figure.png", "figure.svg"}
 
 
 def test_unique_bytes_and_epochs_are_those_of_the_training_text(monkeypatch):
