@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -29,7 +30,7 @@ class TrainTokenizer:
     vocab_size: int = 4096
     """text tokens: 256 bytes and the rest merges"""
     pattern: str = "words"
-    """how text is cut before merging: words, gpt2, cl100k, none, or a regular expression"""
+    """how text is cut before merging: words, gpt2, gpt2-digits, cl100k, none, or a regular expression"""
     min_count: int = 2
     """a pair that occurs less often is never merged"""
     tie_break: Literal["smallest-ids", "largest-bytes"] = "smallest-ids"
@@ -47,6 +48,8 @@ class TrainTokenizer:
             raise InputError("corpus", expected="at least one file or folder", got="none")
         _check_writable(Path(self.out))
         counts = _counts_file(Path(self.out))
+        _check_outside(Path(self.out), self.corpus)
+        _check_outside(counts, self.corpus)
         try:
             tokenizer = BPETokenizer.train_files(
                 self.corpus,
@@ -58,11 +61,11 @@ class TrainTokenizer:
                 separator=self.separator,
                 counts_file=counts,
             )
+            tokenizer.save(self.out)
         except KeyboardInterrupt:
             if counts.exists():
                 print(f"stopped; the same command goes on from the counts in {counts}", file=sys.stderr)
             raise
-        tokenizer.save(self.out)
         counts.unlink(missing_ok=True)
         print(f"{tokenizer.text_vocab_size:,} text tokens ({len(tokenizer.merges):,} merges), {tokenizer.stop_reason}")
         print(f"vocab_sha256 {tokenizer.identity.vocab_sha256}")
@@ -84,3 +87,12 @@ def _check_writable(path: Path) -> None:
         problem = f"{path}, in a folder that can't be written"
     if problem:
         raise InputError("--out", expected="a file that can be written", got=problem)
+
+
+def _check_outside(path: Path, corpus: Sequence[str]) -> None:
+    """Refuse to write what is read: it would be lost, or be text of the corpus the next time."""
+    from research.tokenizers.counting.parts import lies_in
+
+    if found := lies_in(path, corpus):
+        expected, hint = "a file outside of the corpus", "choose another folder"
+        raise InputError("--out", expected=expected, got=f"{path}, which is read as part of {found}", hint=hint)

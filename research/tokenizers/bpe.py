@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from contracts.tokenizer import Boundary, StopReason, TieBreak
 from research.text.documents import read_documents, source_files
 from research.tokenizers import engine, store
 from research.tokenizers.boundaries import checked_boundary
+from research.tokenizers.counting.parts import size_on_disk
 from research.tokenizers.ids import is_integer
 from research.tokenizers.interop import huggingface, tiktoken_ranks
 from research.tokenizers.interop.external import Roles
@@ -69,7 +71,7 @@ class BPETokenizer(ByteLevelTokenizer):
     @classmethod
     def train_files(
         cls,
-        paths: Sequence[str | Path],
+        paths: Iterable[str | PathLike[str]],
         vocab_size: int,
         pattern: str = "words",
         min_count: int = 2,
@@ -84,17 +86,20 @@ class BPETokenizer(ByteLevelTokenizer):
         """What `train` learns from the documents of `read_documents(*paths, separator=separator, field=field)`.
 
         A file may be larger than memory: it is read in parts of some megabytes, if its pattern is a named one but
-        `none`; else a document has to fit. Workers of an `executor` read plain files themselves, by the same paths.
+        `none`; else a document has to fit. Workers of an `executor` read plain files themselves, by the same paths;
+        pipes and devices are read here, once, to their end.
 
         With a `counts_file` the counts are saved there every ten seconds, and the same call goes on from them, even
-        after a kill; remove the file when the tokenizer is saved.
+        after a kill; remove the file when the tokenizer is saved. Less than a megabyte is counted at once and saves
+        nothing.
 
-        Raises `InputError` as `train` and `read_documents` do, and for a `counts_file` with anything else in it.
+        Raises `InputError` as `train` and `read_documents` do, for a single path that is not in a list, and for a
+        `counts_file` with anything else in it, or that is part of the corpus.
         """
         _check_settings(vocab_size, min_count, tie_break, boundary)
         pieces = pretokenizer(pattern)
-        size = sum(file.stat().st_size for path in paths for file in source_files(path))
-        if not engine.engine_for(size):
+        paths = _checked_paths(paths)
+        if not engine.engine_for(_size(paths)):
             documents = (document.text for document in read_documents(*paths, separator=separator, field=field))
             return cls.train(documents, vocab_size, pattern, min_count, tie_break, boundary)
         words = engine.count_files(paths, pieces, separator, field, executor, counts_file)
@@ -169,6 +174,24 @@ class BPETokenizer(ByteLevelTokenizer):
         Raises `InputError` for a token that no merge reaches, and what else `tiktoken_ranks.from_tiktoken` lists.
         """
         return cls.of(*tiktoken_ranks.from_tiktoken(source, pattern, boundary, roles))
+
+
+def _checked_paths(paths: Any) -> list[str | PathLike[str]]:
+    """As a list, which can be gone through again."""
+    if isinstance(paths, (str, bytes, PathLike)) or not isinstance(paths, Iterable):
+        hint = "put a single path in a list"
+        raise InputError("paths", expected="an iterable of paths", got=repr(paths), hint=hint)
+    found = list(paths)
+    for path in found:
+        if not isinstance(path, (str, PathLike)):
+            raise InputError("paths", expected="paths, each a str or a Path", got=repr(path))
+    return found
+
+
+def _size(paths: Sequence[str | PathLike[str]]) -> int:
+    """Bytes of all files; a pipe, which may be of any size, counts as enough for the engine."""
+    sizes = [size_on_disk(file) for path in paths for file in source_files(path)]
+    return sum(engine.ENOUGH if size is None else size for size in sizes)
 
 
 def _learn_counted(

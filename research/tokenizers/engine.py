@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from itertools import chain
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,7 +109,7 @@ def count_pretokens(
 
 
 def count_files(
-    paths: Sequence[str | Path],
+    paths: Sequence[str | PathLike[str]],
     pretokenizer: Pretokenizer,
     separator: str | None = None,
     field: str = "text",

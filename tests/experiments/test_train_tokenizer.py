@@ -6,9 +6,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
+from contracts.errors import InputError
+from experiments.train_tokenizer import TrainTokenizer
 from research.tokenizers import BPETokenizer
 
 #: The command with parts so small and saving so often that it can be stopped while it counts.
@@ -42,3 +45,33 @@ def test_a_stopped_training_goes_on_and_ends_with_the_same_file(tmp_path, stop, 
     assert sorted(os.listdir(tmp_path)) == ["text.txt", "vocabulary.json"]
     expected = BPETokenizer.train([TEXT], 400, "gpt2").identity
     assert BPETokenizer.load(tmp_path / "vocabulary.json").identity == expected
+
+
+@pytest.mark.parametrize("out", ["corpus/text.txt", "corpus/vocabulary.json", "link.txt"])
+def test_what_is_read_is_never_written(tmp_path, monkeypatch, out):
+    monkeypatch.chdir(tmp_path)
+    Path("corpus").mkdir()
+    Path("corpus/text.txt").write_text("some text")
+    Path("link.txt").symlink_to("corpus/text.txt")
+    with pytest.raises(InputError, match="a file outside of the corpus"):
+        TrainTokenizer(("corpus",), out=out).run()
+    assert Path("corpus/text.txt").read_text() == "some text"
+    assert os.listdir("corpus") == ["text.txt"]
+
+
+def test_counts_of_a_stopped_training_are_never_corpus(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("v.json.counts").write_text("some text")
+    with pytest.raises(InputError, match=r"v\.json\.counts, which is read"):
+        TrainTokenizer(("v.json.counts",), out="v.json").run()
+
+
+def test_ctrl_c_while_saving_says_how_to_go_on(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("text.txt").write_text("some text")
+    Path("v.json.counts").touch()
+    monkeypatch.setenv("BYTEBOUND_ENGINE", "python")
+    monkeypatch.setattr(BPETokenizer, "save", Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        TrainTokenizer(("text.txt",), out="v.json").run()
+    assert "the same command goes on from the counts in v.json.counts" in capsys.readouterr().err

@@ -8,6 +8,7 @@ import json
 import os
 import time
 import zipfile
+import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -22,6 +23,7 @@ import numpy as np
 from contracts.errors import InputError
 from research.progress import progress
 from research.text.documents import source_files
+from research.tokenizers.counting import parts as cut
 from research.tokenizers.counting.parts import Part
 from research.tokenizers.pretokenize import Pretokenizer
 
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from research.tokenizers.kernels.count import WordCounter, WordCounts
 
 SAVE_SECONDS = 10.0
+
+FORMAT = 2
+"""Part of what is saved; a new number where counts or parts would come out otherwise than before."""
 
 _AHEAD, _CARRIED = 64, 1 << 26
 """Parts handed out and not added up yet: so many, or so many bytes of text that travel with them."""
@@ -128,12 +133,22 @@ class Saved:
 
     @classmethod
     def of(
-        cls, path: str | Path, files: Sequence[str | Path], pretokenizer: Pretokenizer, **reading: object
+        cls, path: str | Path, files: Sequence[str | os.PathLike[str]], pretokenizer: Pretokenizer, **reading: object
     ) -> "Saved":
-        """For the files as they are now: names, sizes and times of the last change."""
+        """For the files as they are now (names, sizes and times of the last change), cut as they are cut now.
+
+        Raises `InputError` for a `path` that can't be written, or that would be read as a part of the corpus.
+        """
+        path = Path(path)
+        if path.is_dir() or not path.parent.is_dir():
+            expected = "a file in a folder that exists, to keep counts in"
+            raise InputError(str(path), expected=expected, got="a folder" if path.is_dir() else "no such folder")
+        if corpus := cut.lies_in(path, files):
+            raise InputError(str(path), expected="counts kept outside of the corpus", got=f"a place in {corpus}")
         found = [file for given in files for file in source_files(given)]
         stamps = [(str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns) for file in found]
-        return cls(Path(path), json.dumps([stamps, pretokenizer.identity_line, reading], sort_keys=True))
+        recipe = [FORMAT, cut.SIZE, stamps, pretokenizer.identity_line, reading]
+        return cls(path, json.dumps(recipe, sort_keys=True))
 
     def restore(self, counter: "WordCounter") -> int:
         """Add what the file holds; of how many parts these are the counts."""
@@ -143,13 +158,15 @@ class Saved:
         if not self.path.exists():
             return 0
         try:
-            with np.load(self.path) as kept:
-                if str(kept["recipe"]) != self.recipe:
-                    raise _unusable(self.path, "counts of another corpus or pattern")
-                counter.add_counts(WordCounts(kept["text"], kept["starts"], kept["counts"]))
-                return int(kept["done"])
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+            with zipfile.ZipFile(self.path), np.load(self.path) as kept:
+                recipe, done = str(kept["recipe"]), int(kept["done"])
+                words = WordCounts(kept["text"], kept["starts"], kept["counts"])
+        except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error):
             raise _unusable(self.path, "another file") from None
+        if recipe != self.recipe:
+            raise _unusable(self.path, "counts of another corpus, pattern or release")
+        counter.add_counts(words)
+        return done
 
     def save_sometimes(self, counter: "WordCounter", done: int) -> None:
         """Save if the last time is long enough ago."""
@@ -166,6 +183,9 @@ class Saved:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(unfinished, self.path)
+        except OSError as error:
+            unfinished.unlink(missing_ok=True)
+            raise InputError(str(self.path), expected="a file to keep counts in", got=str(error.strerror)) from None
         except BaseException:
             unfinished.unlink(missing_ok=True)
             raise

@@ -7,6 +7,7 @@ parts  [.......)[........)[.......)[...)    by the same rule as its neighbours, 
 import codecs
 import gzip
 import io
+import stat
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -111,18 +112,38 @@ def parts_of_files(
         if separator is not None or name.endswith((".jsonl", ".jsonl.gz", ".parquet")):
             texts = (document.text for document in read_documents(file, separator=separator, field=field))
             yield from parts_of_documents(texts, size)
-        elif name.endswith(".gz"):
-            yield from _unpacked(file, pretokenizer, size)
+        elif name.endswith(".gz") or not size_on_disk(file):
+            yield from _streamed(file, pretokenizer, size)
         else:
             yield from _ranges(file, pretokenizer, size)
 
 
 def plain_size(paths: Sequence[str | PathLike[str]]) -> int | None:
-    """The bytes of all files, if none is packed or has fields, so that it is the bytes of their text."""
+    """The bytes of all files, if that is the bytes of their text: none is packed, has fields or is a pipe."""
     files = [file for path in paths for file in source_files(path)]
     if any(file.name.lower().endswith((".gz", ".jsonl", ".parquet")) for file in files):
         return None
-    return sum(file.stat().st_size for file in files)
+    sizes = [size_on_disk(file) for file in files]
+    return None if None in sizes else sum(size or 0 for size in sizes)
+
+
+def size_on_disk(file: Path) -> int | None:
+    """The bytes of a file; `None` for a pipe or a device, which ends where it ends.
+
+    What the system makes up while it is read (/proc) says 0.
+    """
+    found = file.stat()
+    return found.st_size if stat.S_ISREG(found.st_mode) else None
+
+
+def lies_in(path: str | PathLike[str], paths: Iterable[str | PathLike[str]]) -> str | None:
+    """Which of `paths` `path` is, or lies in, or is read by; `None` if it is no part of them."""
+    own = Path(path).resolve()
+    for given in paths:
+        root = Path(given).resolve()
+        if own == root or root in own.parents or own in [file.resolve() for file in source_files(given)]:
+            return str(given)
+    return None
 
 
 def _ranges(file: Path, pretokenizer: Pretokenizer, size: int) -> Iterator[Part]:
@@ -133,11 +154,11 @@ def _ranges(file: Path, pretokenizer: Pretokenizer, size: int) -> Iterator[Part]
         yield FileRange(str(file), begin, end, is_last=end == length)
 
 
-def _unpacked(path: Path, pretokenizer: Pretokenizer, size: int) -> Iterator[Part]:
-    """A packed text can't be entered in its middle, so that its parts are read here."""
+def _streamed(path: Path, pretokenizer: Pretokenizer, size: int) -> Iterator[Part]:
+    """A packed text or a pipe can't be entered in its middle, so that its parts are read here."""
     rest, offset = b"", 0
     try:
-        with gzip.open(path) as file:
+        with gzip.open(path) if path.name.lower().endswith(".gz") else open(path, "rb") as file:
             while more := file.read(size if _can_be_cut(pretokenizer) else -1):
                 rest += more
                 cut = last_cut(io.BytesIO(rest), len(rest), str(path), pretokenizer, offset)

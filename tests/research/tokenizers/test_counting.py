@@ -9,7 +9,9 @@ import time
 from collections import Counter
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
+from threading import Thread
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +20,7 @@ from contracts.errors import InputError
 from research.text.documents import read_documents
 from research.tokenizers import PATTERNS, BPETokenizer
 from research.tokenizers.counting import map_reduce
+from research.tokenizers.counting import parts as parts_module
 from research.tokenizers.counting.parts import FileRange, parts_of_documents, parts_of_files
 from research.tokenizers.pretokenize import pretokenizer
 
@@ -216,3 +219,61 @@ def test_a_count_that_was_killed_ends_with_the_same_merges(tmp_path, sample_text
     assert killed.returncode == -signal.SIGKILL
     again = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert again.stdout.strip() == BPETokenizer.train_files([plain], 600, "gpt2").identity.vocab_sha256
+
+
+def test_a_pipe_is_read_to_its_end_wherever_it_stands_among_files(tmp_path, sample_text):
+    plain, pipe = tmp_path / "plain.txt", tmp_path / "pipe"
+    plain.write_text(sample_text, encoding="utf-8")
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_bytes, args=("piped 안녕 words".encode() * 50,))
+    writer.start()
+    parts = parts_of_files([pipe, plain], PATTERNS["gpt2"], size=64)
+    assert counted(parts, "gpt2") == expected(["piped 안녕 words" * 50, sample_text], "gpt2")
+    writer.join()
+
+
+def test_a_file_that_says_it_has_no_bytes_is_read_all_the_same():
+    made_up = Path("/proc/self/limits")
+    if not made_up.exists():
+        pytest.skip("no /proc here")
+    assert counted(parts_of_files([made_up], PATTERNS["gpt2"]), "gpt2") == expected([made_up.read_text()], "gpt2")
+
+
+def test_counts_of_other_parts_are_not_gone_on_from(files, tmp_path, monkeypatch):
+    counts = tmp_path / "counts"
+    BPETokenizer.train_files([files], 300, counts_file=counts)
+    monkeypatch.setattr(parts_module, "SIZE", 100)
+    with pytest.raises(InputError, match="counts of another corpus, pattern or release"):
+        BPETokenizer.train_files([files], 300, counts_file=counts)
+
+
+@pytest.mark.parametrize("content", ["nothing", "an array", "text", "a cut archive"])
+def test_a_file_that_holds_no_counts_is_refused(files, tmp_path, content):
+    counts = tmp_path / "counts"
+    if content == "a cut archive":
+        BPETokenizer.train_files([files], 300, counts_file=counts)
+        counts.write_bytes(counts.read_bytes()[:-30])
+    elif content == "an array":
+        with open(counts, "wb") as file:
+            np.save(file, np.arange(3))
+    else:
+        counts.write_text("" if content == "nothing" else "text")
+    with pytest.raises(InputError, match="got another file"):
+        BPETokenizer.train_files([files], 300, counts_file=counts)
+
+
+def test_counts_are_kept_in_a_folder_that_exists_and_outside_of_the_corpus(files, tmp_path):
+    with pytest.raises(InputError, match="no such folder"):
+        BPETokenizer.train_files([files], 300, counts_file=tmp_path / "missing" / "counts")
+    with pytest.raises(InputError, match="outside of the corpus"):
+        BPETokenizer.train_files([files], 300, counts_file=files / "counts")
+
+
+def test_paths_are_any_iterable_of_paths_but_no_single_one(files):
+    expected = BPETokenizer.train_files([files / "plain.txt"], 300).identity
+    assert BPETokenizer.train_files((files / name for name in ["plain.txt"]), 300).identity == expected
+    for single in (str(files / "plain.txt"), files / "plain.txt", 3):
+        with pytest.raises(InputError, match="put a single path in a list"):
+            BPETokenizer.train_files(single, 300)
+    with pytest.raises(InputError, match="each a str or a Path"):
+        BPETokenizer.train_files([3], 300)
