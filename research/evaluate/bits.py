@@ -16,6 +16,7 @@ from contracts.evaluation import DocumentCounts, Ledger, TokenBytes, TokenNats
 from contracts.tokenizer import IdsLike, TokenIds, Tokenizer
 from research.evaluate.faults import find_faults, summary
 from research.evaluate.pieces import Table, protocol_spellings, replaced, token_pieces
+from research.text.documents import encode_utf8
 
 Text = str | bytes
 
@@ -40,7 +41,8 @@ def ledger(
     ids, costs = _ids(tokens), _nats(nats)
     if len(ids) != len(costs):
         raise InputError("nats", expected=f"one for each of {len(ids):,} scored tokens", got=f"{len(costs):,}")
-    sources = [_utf8(text)] if isinstance(text, (str, bytes)) else [_utf8(document) for document in text]
+    texts = [text] if isinstance(text, (str, bytes)) else text
+    sources = [_utf8(document, f"document {index}") for index, document in enumerate(texts)]
     empty = next((index for index, source in enumerate(sources) if not source), None)
     if not sources or empty is not None:
         where = "" if empty is None else f"document {empty}"
@@ -161,6 +163,11 @@ def _ids(tokens: Any) -> TokenIds:
     ids = np.asarray(tokens)
     if ids.ndim != 1 or not ids.size or not np.issubdtype(ids.dtype, np.integer):
         raise InputError("scored tokens", expected="integers in one dimension", got=f"{ids.dtype}{list(ids.shape)}")
+    bad = (ids < 0) | (ids > np.iinfo(np.int32).max)  # before the conversion, which would wrap them into the range
+    if bad.any():
+        index = int(bad.argmax())
+        expected = f"ids 0 to {np.iinfo(np.int32).max:,}"
+        raise InputError("scored tokens", expected=expected, got=int(ids[index]), where=f"token {index}")
     return ids.astype(np.int32)
 
 
@@ -173,19 +180,21 @@ def _nats(nats: Any) -> TokenNats:
     if bad.any():
         index = int(bad.argmax())
         hint = "log-probabilities have to be negated" if (costs <= 0).all() else "no probability is above 1"
-        if not np.isfinite(costs[index]):
+        if np.isnan(costs[index]):
+            hint = "the logits of the model are not finite there, or its nats were never computed"
+        elif costs[index] == np.inf:
             hint = "a token that the model holds impossible costs infinitely much"
         got, where = float(costs[index]), f"token {index}"
         raise InputError("nats", expected="-ln p, finite and at least 0", got=got, where=where, hint=hint)
     return costs
 
 
-def _utf8(text: Text) -> bytes:
+def _utf8(text: Text, where: str) -> bytes:
     if isinstance(text, bytes):
         return text
     if not isinstance(text, str):
         raise InputError("text", expected="str or bytes, or a sequence of them", got=type(text).__name__)
-    return text.encode()
+    return encode_utf8(text, where)
 
 
 def _characters(source: bytes) -> int:

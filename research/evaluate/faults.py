@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from research.evaluate.pieces import REPLACEMENT
+from research.tokenizers.interop.huggingface import byte_characters
 
-_SPECIAL = re.compile(rb"<\|.*\|>|</?[a-z_]+>|\[[A-Z]+\]", re.DOTALL)
+_SPECIAL = re.compile(r"<\|.*\|>|<｜.*｜>|<<?/?[^<>\s]+>>?|\[/?\w+\]|【.*】|｟.*｠".encode(), re.DOTALL)
 _AHEAD = 16
 """bytes that have to agree for a place in the text to be recognised again"""
 
@@ -44,6 +45,19 @@ class _Place:
         """Whether the token behind this one stands at `offset` of the text."""
         behind = next(filter(None, self.pieces[self.token + 1 : self.token + 4]), b"")
         return bool(_loose(behind).match(self.source, offset))
+
+    def ahead(self) -> bytes:
+        """The bytes of this token and of those behind it, as many as make a place in the text known again."""
+        found, token = b"", self.token
+        while token < len(self.pieces) and len(found) < _AHEAD:
+            found, token = found + self.pieces[token], token + 1
+        return found
+
+    def steps_back(self, skipped: int) -> bool:
+        """Whether the tokens stand earlier in the text as they are, and not here without so many bytes of theirs."""
+        ahead = self.ahead()
+        is_earlier = self.source.rfind(ahead, 0, self.offset + len(ahead) - 1) >= 0
+        return is_earlier and not self.source.startswith(ahead[skipped:], self.offset)
 
 
 _Repair = Callable[[_Place], tuple[str, int, int] | None]
@@ -84,10 +98,46 @@ def summary(faults: Sequence[Fault]) -> str:
 
 
 def _amount(excess: int) -> str:
+    if not excess:
+        return "as many bytes, but others"
     return f"{abs(excess):,} byte{'' if abs(excess) == 1 else 's'} too {'many' if excess > 0 else 'few'}"
 
 
+def _spelled(place: _Place) -> tuple[str, int, int] | None:
+    """The table still has the printable spelling of a vocabulary file instead of the bytes that it stands for."""
+    for name, spoken in _SPELLINGS.items():
+        data = spoken(place.piece)
+        if data == place.piece:
+            continue
+        # SentencePiece puts a space before the text, which is not the text's
+        for meant in (data, data.removeprefix(b" ")):
+            end = place.offset + len(meant)
+            if place.source.startswith(meant, place.offset) and (meant or place.goes_on(end)):
+                return name, end, 1
+    return None
+
+
+def _from_sentencepiece(piece: bytes) -> bytes:
+    if byte := re.fullmatch(rb"<0x([0-9A-Fa-f]{2})>", piece):
+        return bytes.fromhex(byte[1].decode())
+    return piece.replace("▁".encode(), b" ")
+
+
+def _from_gpt2(piece: bytes) -> bytes:
+    values = [_GPT2_BYTES.get(character) for character in piece.decode(errors="replace")]
+    return piece if None in values else bytes(value for value in values if value is not None)
+
+
+_GPT2_BYTES = {character: value for value, character in enumerate(byte_characters())}
+_SPELLINGS: dict[str, Callable[[bytes], bytes]] = {
+    "a table in the spelling of SentencePiece (▁ for a space, <0xEA> for a byte)": _from_sentencepiece,
+    "a table in the spelling of GPT-2 (Ġ for a space)": _from_gpt2,
+}
+
+
 def _special_with_bytes(place: _Place) -> tuple[str, int, int] | None:
+    if place.steps_back(len(place.piece)):
+        return None
     if _SPECIAL.fullmatch(place.piece) and place.goes_on(place.offset):
         return "a special token with bytes", place.offset, 1
     return None
@@ -108,15 +158,15 @@ def _leading_space(place: _Place) -> tuple[str, int, int] | None:
     end = place.offset + len(rest)
     if not place.piece.startswith(b" ") or not place.source.startswith(rest, place.offset) or not place.goes_on(end):
         return None
+    if place.steps_back(1):
+        return None
     is_twice = rest.startswith(b" ") or place.source[: place.offset].endswith(b" ")
     return ("a leading space counted twice" if is_twice else "a leading space that the text does not have"), end, 1
 
 
 def _elsewhere(place: _Place) -> tuple[str, int, int] | None:
     """The tokens go on at another place of the text: they stepped back, or over something."""
-    ahead, token = b"", place.token
-    while token < len(place.pieces) and len(ahead) < _AHEAD:
-        ahead, token = ahead + place.pieces[token], token + 1
+    ahead = place.ahead()
     later = place.source.find(ahead, place.offset)
     earlier = place.source.rfind(ahead, 0, place.offset + len(ahead) - 1)
     if earlier >= 0 and (later < 0 or place.offset - earlier <= later - place.offset):
@@ -124,7 +174,7 @@ def _elsewhere(place: _Place) -> tuple[str, int, int] | None:
     return ("scored not at all", later, 0) if later >= 0 else None
 
 
-_REPAIRS: tuple[_Repair, ...] = (_special_with_bytes, _replacement_character, _leading_space, _elsewhere)
+_REPAIRS: tuple[_Repair, ...] = (_spelled, _special_with_bytes, _replacement_character, _leading_space, _elsewhere)
 
 
 def _loose(piece: bytes) -> re.Pattern[bytes]:

@@ -99,6 +99,30 @@ def with_a_gap(ids, pieces):
     return np.delete(ids, slice(3, 6)), pieces
 
 
+def with_sentencepiece_spelling(ids, pieces):
+    return ids, {token: spelled_by_sentencepiece(piece) for token, piece in pieces.items()}
+
+
+def spelled_by_sentencepiece(piece):
+    if not piece or is_text(piece):
+        return piece.replace(b" ", "▁".encode())
+    return b"<0x%02X>" % piece[0]
+
+
+def is_text(piece):
+    try:
+        return bool(piece.decode())
+    except UnicodeDecodeError:
+        return False
+
+
+def with_gpt2_spelling(ids, pieces):
+    printable = [chr(value) if 33 <= value < 127 or 161 <= value != 173 else "" for value in range(256)]
+    others = iter(range(256, 400))  # the rule of GPT-2's `bytes_to_unicode`
+    alphabet = [character or chr(next(others)) for character in printable]
+    return ids, {token: "".join(alphabet[value] for value in piece).encode() for token, piece in pieces.items()}
+
+
 @pytest.mark.parametrize(
     ("spoil", "name"),
     [
@@ -108,18 +132,66 @@ def with_a_gap(ids, pieces):
         (with_dummy_prefix, "a leading space that the text does not have"),
         (with_a_token_twice, "scored twice"),
         (with_a_gap, "scored not at all"),
+        (with_sentencepiece_spelling, "a table in the spelling of SentencePiece"),
+        (with_gpt2_spelling, "a table in the spelling of GPT-2"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_a_planted_mistake_is_named_with_all_the_bytes_that_it_adds(spoil, name):
     text = TEXT + " 가 x the end of it"
-    ids, pieces = spoil(BYTES.encode(text) if spoil is with_replacement else TRAINED.encode(text), table())
+    of_bytes = spoil in (with_replacement, with_sentencepiece_spelling)
+    ids, pieces = spoil(BYTES.encode(text) if of_bytes else TRAINED.encode(text), table())
     scored = [pieces[token] for token in ids.tolist()]
     with pytest.raises(InputError, match=name.replace("+", r"\+")):
         ledger(ids, costs(ids), pieces, text)
     faults = find_faults(scored, text.encode())
-    assert {fault.kind for fault in faults} == {name}
+    assert {fault.kind.split(" (")[0] for fault in faults} == {name}
     assert sum(fault.excess for fault in faults) == sum(map(len, scored)) - len(text.encode())
+
+
+@pytest.mark.parametrize(
+    "special",
+    ["<s>", "</s>", "<|im_end|>", "<｜begin▁of▁sentence｜>", "<start_of_turn>", "[/INST]", "<unused0>", "[SEP]"],
+)
+def test_special_tokens_are_known_in_the_brackets_of_every_family(special):
+    pieces = [special.encode(), b"the", b" cat"]
+    assert [fault.kind for fault in find_faults(pieces, b"the cat")] == ["a special token with bytes"]
+
+
+@pytest.mark.parametrize("tokenizer", [BYTES, TRAINED], ids=["bytes", "bpe"])
+@pytest.mark.parametrize("text", [TEXT + " 가 x the end of it", "a b c <b>d</b> e f " * 2 + "g h <b>i</b> jklmnop"])
+def test_windows_that_overlap_anywhere_are_scored_twice_and_nothing_else(tokenizer, text):
+    pieces = [tokenizer.token_bytes(token) for token in tokenizer.encode(text).tolist()]
+    for end in range(2, len(pieces)):
+        for back in range(1, min(end, 6)):
+            again = pieces[end - back :]
+            # one space alone may as well be counted twice; and a place is known by 16 bytes
+            if b"".join(again[:back]) != b" " and sum(map(len, again)) >= 16:
+                faults = find_faults(pieces[:end] + again, text.encode())
+                assert {fault.kind for fault in faults} == {"scored twice"}, (end, back)
+
+
+def test_a_table_that_begins_the_text_with_a_space_in_its_spelling_is_named_by_its_spelling():
+    pieces = ["▁the".encode(), "▁cat".encode(), b"<0xEA>", b"<0xB0>", b"<0x80>"]
+    faults = find_faults(pieces, "the cat가".encode())
+    assert {fault.kind.split(" (")[0] for fault in faults} == {"a table in the spelling of SentencePiece"}
+    assert len(faults) == 5
+
+
+def test_bytes_that_are_replaced_by_as_many_are_not_said_to_be_too_few():
+    with pytest.raises(InputError, match=r"\(1 place, as many bytes, but others\)"):
+        ledger([0, 1, 2], [1.0] * 3, {0: b"the", 1: b" cut", 2: b" sat"}, "the cat sat")
+
+
+@pytest.mark.parametrize("token", [97 + 2**32, -1, 2**31, 2**63])
+def test_an_id_that_an_int32_does_not_hold_is_refused_and_not_wrapped(token):
+    with pytest.raises(InputError, match=f"scored tokens: expected ids 0 to 2,147,483,647, got {token} at token 1"):
+        ledger(np.array([97, token], np.uint64 if token > 0 else np.int64), [1.0, 1.0], BYTES, "aa")
+
+
+def test_a_lone_surrogate_is_told_with_its_document_and_place():
+    with pytest.raises(InputError, match=r"U\+D800 as character 1 at document 1"):
+        ledger([97, 97], [1.0, 1.0], BYTES, ["a", "a\ud800"])
 
 
 def test_two_mistakes_at_once_are_both_named():
@@ -188,6 +260,8 @@ def test_bits_given_as_nats_are_doubted_where_they_are_worse_than_a_guess():
         ([-1.0, -2.0], "negated"),
         ([1.0, -2.0], "no probability is above 1"),
         ([1.0, np.inf], "impossible"),
+        ([1.0, np.nan], "logits of the model are not finite"),
+        ([-1.0, -np.inf], "negated"),
         ([1.0], "one for each"),
         ([[1.0, 2.0]], "one dimension"),
     ],
