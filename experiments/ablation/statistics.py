@@ -53,10 +53,14 @@ class Needed:
     known_from: int
     """the pairs that the spread was found from"""
 
+    @property
+    def brief(self) -> str:
+        """`about 31 seeds`."""
+        return f"{'' if self.seeds > MOST_SEEDS else 'about '}{counted(self.seeds)} seeds"
+
     def __str__(self) -> str:
         rough = f"{counted(self.low)} to {counted(self.high)} for the spread that {self.known_from} seeds allow"
-        about = "" if self.seeds > MOST_SEEDS else "about "
-        return f"{about}{counted(self.seeds)} seeds ({rough})"
+        return f"{self.brief} ({rough})"
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,11 @@ class Verdict:
     margin: float
     needed: Needed | None
     """seeds that would decide it; only where the word is inconclusive"""
+
+    @property
+    def brief(self) -> str:
+        """What a figure has room for."""
+        return f"{self.word}: needs {self.needed.brief}" if self.needed else str(self)
 
     def __str__(self) -> str:
         if self.needed:

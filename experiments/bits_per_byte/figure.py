@@ -15,6 +15,8 @@ from experiments.figures import COLOURS, MARKERS, panels, save, say
 from experiments.tables import si
 
 _SMALL = 8.5
+#: Of a logarithmic axis, with numbers that don't touch.
+_LEAST_TICKS, _MOST_TICKS = 3, 6
 _STYLES = ("--", ":", "-.")
 
 
@@ -51,9 +53,14 @@ def _curves(axes: Any, found: Results, axis: Axis, title: str, label: str) -> No
 
 
 def _round_numbers(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times the powers of ten that lie between."""
+    """1, 2 and 5 times the powers of ten that lie between; finer ones where those are fewer, at last the two ends."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    return [tick for power in powers for tick in (10.0**power, 2 * 10.0**power, 5 * 10.0**power) if low <= tick <= high]
+    for firsts in ((1, 2, 5), range(1, 10), np.arange(10, 100) / 10):
+        ticks = [first * 10.0**power for power in powers for first in firsts]
+        within = [tick for tick in ticks if low <= tick <= high]
+        if len(within) >= _LEAST_TICKS:
+            return within[:: math.ceil(len(within) / _MOST_TICKS)]
+    return [low, high]
 
 
 def _within(outcome: Any, axis: Axis, xs: list[float]) -> list[float]:

@@ -106,7 +106,12 @@ def _differences(axes: Any, found: Results) -> None:
             of.value, place, xerr=[[of.value - of.low], [of.high - of.value]], fmt="o", color=colour, capsize=3
         )
         axes.annotate(
-            str(one.verdict), (of.value, place), xytext=(0, 9), textcoords="offset points", ha="center", fontsize=_SMALL
+            one.verdict.brief,
+            (of.value, place),
+            xytext=(0, 9),
+            textcoords="offset points",
+            ha="center",
+            fontsize=_SMALL,
         )
         pairs = np.subtract(found.values(one.arm, ALL), found.values(CROSS, ALL))
         axes.plot(pairs, np.full(len(pairs), place + 0.18), "|", color=colour, markersize=7)

@@ -79,7 +79,7 @@ def _leaks(results: Results) -> Table:
 
 
 def _exact(value: float) -> str:
-    return "0" if value == 0 else f"{value:.2g}"
+    return "0" if value == 0 else f"{value:.3g}"
 
 
 def _differences(results: Results) -> Table:

@@ -9,6 +9,8 @@ from functools import cache, partial
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import experiments.ablation.run
 import experiments.bits_per_byte.compare
@@ -17,6 +19,7 @@ from experiments.ablation.outcome import Outcome, Score
 from experiments.bits_per_byte import BitsPerByte, for_study, measure, plan
 from experiments.bits_per_byte.arms import BASE, BYTES, EQUAL_BYTES, EQUAL_TOKENS, WIDE, prepare
 from experiments.bits_per_byte.compare import ALL, Results, baselines, out_of_reach, planned_spans
+from experiments.bits_per_byte.figure import _round_numbers
 from experiments.bits_per_byte.tables import tables
 from experiments.recording import plain
 from research.costs import decoder_parameters
@@ -227,6 +230,13 @@ def test_the_windows_of_each_text_are_told_for_equal_bytes_hold_over_the_mixed_t
         tokens = sum(1 + len(cell.material.tokenizer.encode(document)) for document in documents)
         size = sum(len(document.encode()) for document in documents)
         assert row[f"equal bytes, on {text}"] == f"{cell.config.length * size / tokens:.0f} B"
+
+
+@given(st.floats(1, 1e15), st.floats(1.05, 1e4))
+def test_a_logarithmic_axis_has_several_numbers_however_short_it_is(low, ratio):
+    ticks = _round_numbers(low, low * ratio)
+    assert all(low <= tick <= low * ratio for tick in ticks)
+    assert (3 if ratio > 1.35 else 2) <= len(ticks) <= 6
 
 
 def test_the_text_of_a_person_is_taken_file_by_file(tmp_path):
