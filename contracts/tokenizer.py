@@ -28,7 +28,9 @@ IdsLike = Sequence[int] | np.ndarray
 
 Boundary = Literal["shared", "separate", "bos", "eos", "none"]
 TieBreak = Literal["smallest-ids", "largest-bytes"]
-StopReason = Literal["vocab_size reached", "no pair occurs min_count times"]
+
+#: The last one: the next token would have more than 1 MiB, or all tokens together more than 256 MiB.
+StopReason = Literal["vocab_size reached", "no pair occurs min_count times", "the next token would be too long"]
 
 #: The protocol tokens of each boundary policy, in id order; they stand above the text ids.
 PROTOCOL_NAMES: dict[str, tuple[str, ...]] = {
