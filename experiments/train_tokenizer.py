@@ -17,7 +17,7 @@ class TrainTokenizer:
     """Train a byte-level BPE on text files and save it.
 
     The size counts text tokens and is an upper bound: training stops early when no pair of tokens occurs --min-count
-    times. The same text gives the same vocabulary on every machine.
+    times, or when the next token would have more than 1 MiB. The same text gives the same vocabulary on every machine.
 
     Files may be larger than memory, and every core counts. It can be stopped at any moment, by force too: counts are
     kept beside --out every ten seconds, and the same command goes on from them.

@@ -17,7 +17,7 @@ from research.tokenizers.counting.parts import size_on_disk
 from research.tokenizers.ids import is_integer
 from research.tokenizers.interop import huggingface, tiktoken_ranks
 from research.tokenizers.interop.external import Roles
-from research.tokenizers.plain.train import Pair, count_pretokens, learn_merges
+from research.tokenizers.plain.train import Pair, count_pretokens, learn
 from research.tokenizers.pretokenize import Pretokenizer, pretokenizer
 from research.tokenizers.text import utf8
 from research.tokenizers.tokenizer import ByteLevelTokenizer
@@ -51,9 +51,11 @@ class BPETokenizer(ByteLevelTokenizer):
     ) -> "BPETokenizer":
         """Learn up to `vocab_size` text tokens from any iterable of texts.
 
-        The size is an upper bound: training stops when no pair of neighbours occurs `min_count` times, and
-        `stop_reason` tells which it was. The result depends on the texts alone, not on their order, nor on who counts:
-        the workers of any `executor` (threads, processes, a cluster), or without one the threads of this process.
+        The size is an upper bound: training stops when no pair of neighbours occurs `min_count` times, or when the
+        next token would have more than 1 MiB, as one long run in the text can make it, or all tokens together more
+        than 256 MiB; `stop_reason` tells which it was. The result depends on the texts alone, not on their order, nor
+        on who counts: the workers of any `executor` (threads, processes, a cluster), or without one the threads of
+        this process.
 
         Raises `InputError` for bad settings, a text that is not Unicode, and documents without any text.
         """
@@ -62,11 +64,11 @@ class BPETokenizer(ByteLevelTokenizer):
         documents, size = engine.measured(documents)
         if engine.engine_for(size):
             words = engine.count_pretokens(documents, pieces, executor)
-            merges = _learn_counted(words, vocab_size, min_count, tie_break)
+            learned = _learn_counted(words, vocab_size, min_count, tie_break)
         else:
             counts = _checked_counts(count_pretokens(documents, pieces.split))
-            merges = learn_merges(counts, vocab_size - 256, min_count, tie_break)
-        return cls._trained(merges, vocab_size, pieces, boundary)
+            learned = learn(counts, vocab_size - 256, min_count, tie_break)
+        return cls._trained(*learned, vocab_size, pieces, boundary)
 
     @classmethod
     def train_files(
@@ -103,7 +105,7 @@ class BPETokenizer(ByteLevelTokenizer):
             documents = (document.text for document in read_documents(*paths, separator=separator, field=field))
             return cls.train(documents, vocab_size, pattern, min_count, tie_break, boundary)
         words = engine.count_files(paths, pieces, separator, field, executor, counts_file)
-        return cls._trained(_learn_counted(words, vocab_size, min_count, tie_break), vocab_size, pieces, boundary)
+        return cls._trained(*_learn_counted(words, vocab_size, min_count, tie_break), vocab_size, pieces, boundary)
 
     @classmethod
     def train_counts(
@@ -119,15 +121,21 @@ class BPETokenizer(ByteLevelTokenizer):
         _check_settings(vocab_size, min_count, tie_break, boundary)
         pieces = pretokenizer(pattern)
         counts = _checked_counts(word_counts)
-        learn = engine.learn_merges if engine.engine_for(sum(map(len, counts))) else learn_merges
-        return cls._trained(learn(counts, vocab_size - 256, min_count, tie_break), vocab_size, pieces, boundary)
+        by_whom = engine.learn if engine.engine_for(sum(map(len, counts))) else learn
+        return cls._trained(*by_whom(counts, vocab_size - 256, min_count, tie_break), vocab_size, pieces, boundary)
 
     @classmethod
     def _trained(
-        cls, merges: Sequence[Pair] | np.ndarray, vocab_size: int, pieces: Pretokenizer, boundary: Boundary
+        cls,
+        merges: Sequence[Pair] | np.ndarray,
+        is_full: bool,
+        vocab_size: int,
+        pieces: Pretokenizer,
+        boundary: Boundary,
     ) -> "BPETokenizer":
-        reached = len(merges) == vocab_size - 256
-        reason: StopReason = "vocab_size reached" if reached else "no pair occurs min_count times"
+        reason: StopReason = "the next token would be too long" if is_full else "no pair occurs min_count times"
+        if len(merges) == vocab_size - 256:
+            reason = "vocab_size reached"
         return cls.of(Vocabulary(checked_merges(merges), pieces), boundary, Training(int(vocab_size), reason))
 
     @classmethod
@@ -196,9 +204,9 @@ def _size(paths: Sequence[str | PathLike[str]]) -> int:
 
 def _learn_counted(
     words: "WordCounts", vocab_size: int, min_count: int, tie_break: TieBreak
-) -> Sequence[Pair] | np.ndarray:
+) -> tuple[Sequence[Pair] | np.ndarray, bool]:
     _require_text(bool(words.counts[1:].any()))
-    return engine.learn_merges(words, vocab_size - 256, min_count, tie_break)
+    return engine.learn(words, vocab_size - 256, min_count, tie_break)
 
 
 def _check_settings(vocab_size: Any, min_count: Any, tie_break: Any, boundary: Any) -> None:

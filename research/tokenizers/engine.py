@@ -125,21 +125,21 @@ def count_files(
     return map_reduce.count(found, pretokenizer, executor, parts.plain_size(paths), saved)
 
 
-def learn_merges(
+def learn(
     word_counts: "Mapping[bytes, int] | WordCounts",
     limit: int,
     min_count: int = 2,
     tie_break: TieBreak = "smallest-ids",
-) -> list[train.Pair] | Merges:
-    """What `train.learn_merges` learns."""
+) -> tuple[list[train.Pair] | Merges, bool]:
+    """What `train.learn` learns."""
     from research.tokenizers.kernels.count import WordCounts
-    from research.tokenizers.kernels.learn import learn_merges
+    from research.tokenizers.kernels.learn import learn
 
     if not isinstance(word_counts, WordCounts):
         if sum(len(word) * count for word, count in word_counts.items()) > _MOST:
-            return train.learn_merges(word_counts, limit, min_count, tie_break)
+            return train.learn(word_counts, limit, min_count, tie_break)
         word_counts = WordCounts.of(word_counts)
-    return learn_merges(word_counts, int(limit), int(min(min_count, _MOST)), tie_break)
+    return learn(word_counts, int(limit), int(min(min_count, _MOST)), tie_break)
 
 
 def encoder(merges: Merges, pretokenizer: Pretokenizer) -> "Encoder":

@@ -8,10 +8,10 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from contracts.errors import InputError
-from contracts.tokenizer import Boundary, TokenizerIdentity
+from contracts.tokenizer import Boundary, StopReason, TokenizerIdentity
 from research.tokenizers.boundaries import checked_boundary, protocol_ids
 from research.tokenizers.identity import identity
 from research.tokenizers.interop.external import External, checked_external
@@ -124,7 +124,8 @@ def _check_training(training: Training, size: int, path: str | Path) -> None:
         return
     reached = requested == size
     possible = isinstance(requested, int) and requested >= size
-    if not possible or reason != ("vocab_size reached" if reached else "no pair occurs min_count times"):
+    reasons = get_args(StopReason)
+    if not possible or reason not in (reasons[:1] if reached else reasons[1:]):
         got = f"requested_vocab_size {requested!r} and stop_reason {reason!r} with {size} text tokens"
         raise _refused("a requested size and a stop reason that agree", got, path)
 

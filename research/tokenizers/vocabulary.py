@@ -14,6 +14,7 @@ from contracts.tokenizer import Merges, StopReason, TokenIds
 from research.tokenizers import engine
 from research.tokenizers.ids import is_integer
 from research.tokenizers.interop.external import External
+from research.tokenizers.limits import require_token_bytes
 from research.tokenizers.plain.encode import Pair, PieceEncoder
 from research.tokenizers.pretokenize import Pretokenizer
 
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 
 BYTE_VERSION = "utf8-byte-v1"
 BPE_VERSION = "byte-bpe-v1"
-
-MOST_TOKEN_BYTES, MOST_VOCABULARY_BYTES = 1 << 20, 1 << 28
-"""No vocabulary in use comes near, and 45 merges that double would be a token of 35 TB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,15 +161,6 @@ def checked_merges(merges: Sequence[Sequence[int]] | np.ndarray) -> Merges:
         total += lengths[-1]
         require_token_bytes(lengths[-1], total, "merges", f"the merge of id {own_id}")
     return frozen(np.array(merges, np.int32).reshape(-1, 2))
-
-
-def require_token_bytes(size: int, total: int, what: str, where: str) -> None:
-    """Raise `InputError` for a token, or for all tokens so far, of more bytes than a vocabulary may have."""
-    if size > MOST_TOKEN_BYTES:
-        raise InputError(what, expected=f"tokens of at most {MOST_TOKEN_BYTES:,} bytes", got=f"{size:,}", where=where)
-    if total > MOST_VOCABULARY_BYTES:
-        expected = f"tokens of at most {MOST_VOCABULARY_BYTES:,} bytes together"
-        raise InputError(what, expected=expected, got=f"{total:,} up to here", where=where)
 
 
 def _is_pair(merge: Any, below: int) -> bool:

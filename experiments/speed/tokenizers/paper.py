@@ -82,7 +82,7 @@ def _stages(text: Text, end: int, pattern: str, size: int) -> Stages:
         counting, adding = counting + counted - begun, adding + time.perf_counter() - counted
     words = counter.result()
     begun = time.perf_counter()
-    engine.learn_merges(words, size - 256)
+    engine.learn(words, size - 256)
     merging = time.perf_counter() - begun
     return Stages(end, counting, adding, merging, len(words.counts) - 1, int(words.starts[-1]))
 

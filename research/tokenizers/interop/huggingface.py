@@ -14,9 +14,10 @@ from contracts.tokenizer import Boundary
 from research.tokenizers.interop.external import Roles, imported
 from research.tokenizers.interop.ranks import unreachable_token
 from research.tokenizers.interop.spellings import recognised
+from research.tokenizers.limits import require_token_bytes
 from research.tokenizers.plain.encode import Pair, merge_bytes
 from research.tokenizers.pretokenize import PATTERNS, Pretokenizer, pretokenizer
-from research.tokenizers.vocabulary import Vocabulary, checked_merges, require_token_bytes
+from research.tokenizers.vocabulary import Vocabulary, checked_merges
 
 
 def from_huggingface(

@@ -14,8 +14,9 @@ from research.tokenizers.ids import is_integer
 from research.tokenizers.interop.external import Roles, imported
 from research.tokenizers.interop.ranks import merges_of_tokens
 from research.tokenizers.interop.spellings import recognised, require_total
+from research.tokenizers.limits import require_token_bytes
 from research.tokenizers.pretokenize import pretokenizer
-from research.tokenizers.vocabulary import Vocabulary, checked_merges, require_token_bytes
+from research.tokenizers.vocabulary import Vocabulary, checked_merges
 
 
 def from_tiktoken(

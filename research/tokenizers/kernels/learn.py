@@ -7,6 +7,7 @@ import numpy as np
 from contracts.errors import InputError
 from contracts.tokenizer import Merges, TieBreak
 from research.progress import progress
+from research.tokenizers import limits
 from research.tokenizers.kernels import merge
 from research.tokenizers.kernels.count import WordCounts
 
@@ -43,19 +44,27 @@ class _State(NamedTuple):
     touched: np.ndarray
     """int64[vocabulary]: the neighbours, each once"""
     sizes: np.ndarray
-    """int64[4]: how many pairs, entries of the heap, places, merges there are"""
+    """int64[5]: how many pairs, entries of the heap, places, merges, bytes of all tokens there are"""
 
 
 def learn_merges(words: WordCounts, limit: int, min_count: int = 2, tie_break: TieBreak = "smallest-ids") -> Merges:
-    """What `research.tokenizers.plain.train.learn_merges` learns from the same words."""
+    """The merges alone that `learn` learns."""
+    return learn(words, limit, min_count, tie_break)[0]
+
+
+def learn(
+    words: WordCounts, limit: int, min_count: int = 2, tie_break: TieBreak = "smallest-ids"
+) -> tuple[Merges, bool]:
+    """What `research.tokenizers.plain.train.learn` learns from the same words."""
     limit = min(limit, int(words.starts[-1]))  # each merge makes a text shorter
     state, text = _begin(words, limit, min_count, tie_break)
     names = None if tie_break == "smallest-ids" else (text, state.lengths, state.spelled)
+    most = limits.MOST_TOKEN_BYTES, limits.MOST_VOCABULARY_BYTES
     with progress("learning merges", total=limit, unit="merges") as bar:
-        while not merge.learn(*state, names, limit, min_count, _AT_ONCE):
+        while (ended := merge.learn(*state, names, limit, min_count, *most, _AT_ONCE)) == merge.GOES_ON:
             bar.advance(int(state.sizes[merge.MERGED]) - bar.done)
             state = _with_room(state)
-    return state.merges[: state.sizes[merge.MERGED]].copy()
+    return state.merges[: state.sizes[merge.MERGED]].copy(), ended == merge.FULL
 
 
 def _begin(words: WordCounts, limit: int, min_count: int, tie_break: TieBreak) -> tuple[_State, np.ndarray]:
@@ -93,7 +102,7 @@ def _begin(words: WordCounts, limit: int, min_count: int, tie_break: TieBreak) -
         after=after,
         tally=np.zeros((vocabulary, 2), np.int64),
         touched=np.empty(vocabulary, np.int64),
-        sizes=np.array([len(born) + 1, len(born), numbers.sum(), 0]),
+        sizes=np.array([len(born) + 1, len(born), numbers.sum(), 0, 256]),
     )
     return state, text
 

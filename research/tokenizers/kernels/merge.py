@@ -19,7 +19,8 @@ _A, _HALF, _ONE = np.uint64(0x9E3779B97F4A7C15), np.uint64(32), np.uint64(1)
 
 _LEFT, _RIGHT, _COUNT, _FIRST, _PLACES = range(5)
 _SYMBOL, _PLACE, _WEIGHT = range(3)
-PAIRS, QUEUED, PLACES, MERGED = range(4)
+PAIRS, QUEUED, PLACES, MERGED, BYTES = range(5)
+GOES_ON, ENDED, FULL = range(3)
 
 
 @kernel
@@ -55,21 +56,26 @@ def write_places(symbols, cursors, places):
 @kernel
 def learn(
     symbols, counts, pairs, slots, heap, places, lengths, spelled, merges, before, after, tally, touched, sizes,
-    names, limit, min_count, at_once,
+    names, limit, min_count, most_in_token, most_bytes, at_once,
 ):  # fmt: skip
-    """Merge until nothing is left to do (True), or until room is short or `at_once` places were walked (False)."""
+    """Merge until nothing is left to do, the next token would have too many bytes (FULL), or for a while (GOES_ON):
+    until room is short or `at_once` places were walked."""
     walked = 0
     while sizes[MERGED] < limit:
         _put_right(heap, sizes, pairs, min_count, names)
         if sizes[QUEUED] == 0:
-            return True
+            return ENDED
         if walked > at_once or not fits(pairs, heap, sizes):
-            return False
+            return GOES_ON
+        length = lengths[pairs[heap[0, 1], _LEFT]] + lengths[pairs[heap[0, 1], _RIGHT]]
+        if length > most_in_token or sizes[BYTES] + length > most_bytes:
+            return FULL
         pair = _pop(heap, sizes, pairs, names)
         left, right, new = pairs[pair, _LEFT], pairs[pair, _RIGHT], 256 + sizes[MERGED]
         merges[sizes[MERGED], 0], merges[sizes[MERGED], 1] = left, right
         sizes[MERGED] += 1
-        lengths[new] = lengths[left] + lengths[right]
+        lengths[new] = length
+        sizes[BYTES] += length
         mine = places[pairs[pair, _FIRST] : pairs[pair, _FIRST] + pairs[pair, _PLACES]]
         walked += len(mine)
         n_before, n_after = _replace(mine, left, right, new, symbols, counts, lengths, spelled, before, after)
@@ -80,7 +86,7 @@ def learn(
         for pair in range(born, sizes[PAIRS]):
             if pairs[pair, _COUNT] >= min_count:
                 _push(heap, sizes, pair, pairs, names)
-    return True
+    return ENDED
 
 
 @kernel

@@ -13,6 +13,7 @@ from typing import Any
 from contracts.errors import InputError
 from contracts.tokenizer import TieBreak
 from research.progress import progress
+from research.tokenizers import limits
 from research.tokenizers.text import utf8
 
 Pair = tuple[int, int]
@@ -42,7 +43,17 @@ def count_pretokens(documents: Iterable[str], split: Callable[[str], list[str]])
 def learn_merges(
     word_counts: Mapping[bytes, int], limit: int, min_count: int = 2, tie_break: TieBreak = "smallest-ids"
 ) -> list[Pair]:
+    """The merges alone that `learn` learns."""
+    return learn(word_counts, limit, min_count, tie_break)[0]
+
+
+def learn(
+    word_counts: Mapping[bytes, int], limit: int, min_count: int = 2, tie_break: TieBreak = "smallest-ids"
+) -> tuple[list[Pair], bool]:
     """At most `limit` merges, the most frequent pair first, until no pair occurs `min_count` times.
+
+    It stops, too, where the next token would have more bytes than `limits` allows, and says so (True): a vocabulary
+    with it could not be read again, and one without it would not be the training's.
 
     A merge takes its pair from left to right, so three equal ids become a pair and a rest. Ties go to the smallest
     (left id, right id), as in rustbpe, or to the largest (left bytes, right bytes), as in Stanford's CS336.
@@ -61,25 +72,33 @@ def learn_merges(
                 if count >= min_count:
                     heapq.heappush(heap, precedence.entry(count, pair))
                 continue
+            if not precedence.has_room(pair):
+                return merges, True
             merges.append(pair)
             precedence.add(pair)
             for born in chains.merge(pair, 255 + len(merges)):
                 if chains.counts[born] >= min_count:
                     heapq.heappush(heap, precedence.entry(chains.counts[born], born))
             bar.advance()
-    return merges
+    return merges, False
 
 
 class _Precedence:
-    """Orders pairs in the heap: higher count first, then the tie-break, then the ids."""
+    """Orders pairs in the heap: higher count first, then the tie-break, then the ids. Knows the bytes of tokens."""
 
     def __init__(self, tie_break: TieBreak) -> None:
         self._by_bytes = tie_break == "largest-bytes"
         self._tokens = [bytes([value]) for value in range(256)]
         self._keys = [self._key(token_id) for token_id in range(256)]
+        self._total = 256
+
+    def has_room(self, pair: Pair) -> bool:
+        size = len(self._tokens[pair[0]]) + len(self._tokens[pair[1]])
+        return size <= limits.MOST_TOKEN_BYTES and self._total + size <= limits.MOST_VOCABULARY_BYTES
 
     def add(self, pair: Pair) -> None:
         self._tokens.append(self._tokens[pair[0]] + self._tokens[pair[1]])
+        self._total += len(self._tokens[-1])
         self._keys.append(self._key(len(self._tokens) - 1))
 
     def entry(self, count: int, pair: Pair) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from contracts.errors import InputError
-from research.tokenizers import BPETokenizer, load_tokenizer, vocabulary
+from research.tokenizers import BPETokenizer, limits, load_tokenizer
 from research.tokenizers.interop.huggingface import byte_characters
 
 
@@ -53,13 +53,31 @@ def test_45_doublings_are_refused_by_name(reader, tmp_path):
 
 @pytest.mark.parametrize("reader", READERS)
 def test_every_reader_bounds_a_token_and_all_tokens_together(reader, tmp_path, monkeypatch):
-    monkeypatch.setattr(vocabulary, "MOST_TOKEN_BYTES", 16)
-    monkeypatch.setattr(vocabulary, "MOST_VOCABULARY_BYTES", 256 + 2 + 4 + 8)
+    monkeypatch.setattr(limits, "MOST_TOKEN_BYTES", 16)
+    monkeypatch.setattr(limits, "MOST_VOCABULARY_BYTES", 256 + 2 + 4 + 8)
     path = tmp_path / "tokenizer.json"
     if reader != "saved":  # whose identity would be another's
         assert READERS[reader](path, 3).text_vocab_size == 259
     with pytest.raises(InputError, match="tokens of at most 270 bytes together, got 286 up to here"):
         READERS[reader](path, 4)
-    monkeypatch.setattr(vocabulary, "MOST_VOCABULARY_BYTES", 1000)
+    monkeypatch.setattr(limits, "MOST_VOCABULARY_BYTES", 1000)
     with pytest.raises(InputError, match="tokens of at most 16 bytes, got 32"):
         READERS[reader](path, 5)
+
+
+@pytest.mark.parametrize("tie_break", ["smallest-ids", "largest-bytes"])
+@pytest.mark.parametrize(("token", "together", "merges"), [(16, 10**6, 4), (10**6, 256 + 2 + 4 + 8, 3)])
+def test_both_engines_stop_learning_before_a_token_that_no_reader_would_take(
+    tmp_path, monkeypatch, tie_break, token, together, merges
+):
+    monkeypatch.setattr(limits, "MOST_TOKEN_BYTES", token)
+    monkeypatch.setattr(limits, "MOST_VOCABULARY_BYTES", together)
+    learned = []
+    for by in ("python", "numba"):
+        monkeypatch.setenv("BYTEBOUND_ENGINE", by)
+        tokenizer = BPETokenizer.train(["a" * 1000 + " b"], 300, tie_break=tie_break)
+        assert tokenizer.stop_reason == "the next token would be too long"
+        tokenizer.save(tmp_path / "tokenizer.json")
+        assert load_tokenizer(tmp_path / "tokenizer.json").stop_reason == tokenizer.stop_reason
+        learned.append(tokenizer.merges.tolist())
+    assert learned[0] == learned[1] == [list(merge) for merge in doubling(merges)]
