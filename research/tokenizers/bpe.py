@@ -18,7 +18,7 @@ from research.tokenizers.ids import is_integer
 from research.tokenizers.interop import huggingface, tiktoken_ranks
 from research.tokenizers.interop.external import Roles
 from research.tokenizers.plain.train import Pair, count_pretokens, learn
-from research.tokenizers.pretokenize import Pretokenizer, pretokenizer
+from research.tokenizers.pretokenize import Pretokenizer, RegexPattern, pretokenizer
 from research.tokenizers.text import utf8
 from research.tokenizers.tokenizer import ByteLevelTokenizer
 from research.tokenizers.vocabulary import Training, Vocabulary, checked_merges
@@ -117,10 +117,15 @@ class BPETokenizer(ByteLevelTokenizer):
         tie_break: TieBreak = "smallest-ids",
         boundary: Boundary = "shared",
     ) -> "BPETokenizer":
-        """The same from how often each pre-token of `pattern` occurs: `{" the": 812, ...}`."""
+        """The same from how often each pre-token of `pattern` occurs: `{"the": 812, " ": 790, ...}`.
+
+        Raises `InputError`, too, for a word that `pattern` cuts, as no merge crosses its borders. One that a regex
+        of one's own finds by what stands around it (`(?<=`, `(?!`, a word border) can't be judged alone and is taken.
+        """
         _check_settings(vocab_size, min_count, tie_break, boundary)
         pieces = pretokenizer(pattern)
         counts = _checked_counts(word_counts)
+        _require_pretokens(word_counts, pieces)
         by_whom = engine.learn if engine.engine_for(sum(map(len, counts))) else learn
         return cls._trained(*by_whom(counts, vocab_size - 256, min_count, tie_break), vocab_size, pieces, boundary)
 
@@ -164,7 +169,9 @@ class BPETokenizer(ByteLevelTokenizer):
         `special_tokens` and have no id here. Without `boundary` the policy is the one with exactly these roles,
         else `shared`.
 
-        Raises `InputError` with the name of what can't be reproduced (`interop.huggingface` lists it).
+        Raises `InputError` with the name of what can't be reproduced: truncation, padding, a decoder that is not
+        ByteLevel, a post-processor that puts tokens around a text (what the boundary policy does here: set it to
+        null in the file to read the rest), and what else `interop.huggingface` lists.
         """
         path = Path(path)
         path = path / "tokenizer.json" if path.is_dir() else path
@@ -227,6 +234,15 @@ def _checked_counts(word_counts: Mapping[str, int]) -> dict[bytes, int]:
         checked[utf8(word, what="word_counts")] = int(count)
     _require_text(any(checked.values()))
     return checked
+
+
+def _require_pretokens(words: Iterable[str], pieces: Pretokenizer) -> None:
+    if isinstance(pieces, RegexPattern) and pieces.looks_around:
+        return
+    for word in words:
+        if (found := pieces.split(word)) != [word]:
+            got = f"{word!r}, which it cuts into {', '.join(map(repr, found[:4]))}"
+            raise InputError("word_counts", expected=f"pre-tokens of the pattern {pieces.spelling!r}", got=got)
 
 
 def _require_text(found: bool) -> None:

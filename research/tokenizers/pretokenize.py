@@ -97,6 +97,11 @@ class RegexPattern:
         return self.regex
 
     @property
+    def looks_around(self) -> bool:
+        """Whether a piece may depend on the text around it."""
+        return re.search(r"\(\?<?[=!]|\\[bBAZzGKmM<>]|\$|(?<!\[)\^", self.regex) is not None
+
+    @property
     def identity_line(self) -> str:
         return f"regex\t{json.dumps(self.regex)}\t{self.version}"
 

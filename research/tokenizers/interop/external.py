@@ -90,8 +90,11 @@ def checked_external(ids: list[int], special_tokens: Mapping[str, int], roles: R
             raise InputError("external ids", expected="an id of its own for each token", got=got, where=where)
         if external >= 0:
             seen.add(external)
+    if not isinstance(roles, Mapping):
+        expected = "a dict such as {'doc': '<|endoftext|>'}"
+        raise InputError("roles", expected=expected, got=repr(roles), where=where)
     for name, token in roles.items():
-        if name not in _NAMES or token not in special_tokens:
+        if name not in _NAMES or not isinstance(token, str) or token not in special_tokens:
             expected = f"doc, bos or eos, each with one of the {len(special_tokens)} special tokens of the file"
             raise InputError("roles", expected=expected, got=f"{name}: {token!r}", where=where)
     array = np.array(ids, np.int32)

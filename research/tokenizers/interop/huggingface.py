@@ -26,16 +26,16 @@ def from_huggingface(
     """The vocabulary of a `tokenizer.json`, and the boundary policy; `external.imported` says how the roles come.
 
     A `Split` regex that spells no named pattern is read in the meaning of the `regex` module, which may differ from
-    the file's engine for rare characters. A post-processor, which would put special tokens around a text, is the
-    corpus builder's work here and is not read.
+    the file's engine for rare characters.
 
-    Raises `InputError` for a normalizer, ordinary added tokens, dropout, byte fallback, another pre-tokenizer, merges
-    that do not make one new token each, and `ignore_merges` where it makes a difference.
+    Raises `InputError` for a normalizer, ordinary added tokens, dropout, byte fallback, another pre-tokenizer or
+    decoder, truncation, padding, a post-processor that puts tokens around a text (which the boundary policy does
+    here), merges that do not make one new token each, and `ignore_merges` where it makes a difference.
     """
     try:
         model, added_tokens = document["model"], document.get("added_tokens") or []
         ordinary = [token["content"] for token in added_tokens if not token["special"]]
-        _require_exact(document.get("normalizer"), model, ordinary, path)
+        _require_exact(document, model, ordinary, path)
         pieces = _pretokenizer(document.get("pre_tokenizer"), path)
         vocab = model["vocab"]
         special = {token["content"]: vocab.get(token["content"], token["id"]) for token in added_tokens}
@@ -49,7 +49,7 @@ def from_huggingface(
     return vocabulary, boundary
 
 
-def _require_exact(normalizer: Any, model: dict[str, Any], ordinary: list[str], path: str | Path) -> None:
+def _require_exact(document: dict[str, Any], model: dict[str, Any], ordinary: list[str], path: str | Path) -> None:
     obstacles = [
         name
         for name in ("dropout", "byte_fallback", "continuing_subword_prefix", "end_of_word_suffix")
@@ -57,12 +57,34 @@ def _require_exact(normalizer: Any, model: dict[str, Any], ordinary: list[str], 
     ]
     if model.get("type", "BPE") != "BPE":
         obstacles.append(f"model {model['type']}")
-    if normalizer is not None:
-        obstacles.append(f"normalizer {_kind(normalizer)}")
+    if document.get("normalizer") is not None:
+        obstacles.append(f"normalizer {_kind(document['normalizer'])}")
+    obstacles += [name for name in ("truncation", "padding") if document.get(name) is not None]
+    decoders = {_kind(step) for step in _steps(document.get("decoder"), "decoders")} - {"none", "ByteLevel"}
+    obstacles += [f"decoder {kind}" for kind in sorted(decoders)]
     if ordinary:
         obstacles.append(f"{len(ordinary)} added tokens inside text such as {ordinary[0]!r}")
     if obstacles:
         raise _refused("a byte-level BPE that takes text as it is", ", ".join(obstacles), path)
+    inserting = [step for step in _steps(document.get("post_processor"), "processors") if _inserts(step)]
+    if inserting:
+        got = f"post_processor {_kind(inserting[0])}, which puts special tokens around it"
+        hint = "with post_processor null in the file its text is read, and the boundary policy puts tokens around it"
+        raise _refused("a byte-level BPE that takes text as it is", got, path, hint)
+
+
+def _steps(step: Any, field: str) -> list[Any]:
+    """The steps of a Sequence, in one row; a single step, or none (`None`), is a row of its own."""
+    if _kind(step) != "Sequence":
+        return [step]
+    return [inner for each in step[field] for inner in _steps(each, field)]
+
+
+def _inserts(step: Any) -> bool:
+    """Whether a post-processor adds tokens to a text."""
+    if _kind(step) == "TemplateProcessing":
+        return any("SpecialToken" in piece for piece in step["single"])
+    return _kind(step) not in ("none", "ByteLevel")
 
 
 def _require_all_reachable(vocabulary: Vocabulary, path: str | Path) -> None:
@@ -75,7 +97,7 @@ def _require_all_reachable(vocabulary: Vocabulary, path: str | Path) -> None:
 
 def _pretokenizer(step: Any, path: str | Path) -> Pretokenizer:
     steps = step["pretokenizers"] if _kind(step) == "Sequence" else [step]
-    *cuts, last = steps
+    *cuts, last = steps or [None]
     if _kind(last) == "ByteLevel" and not last.get("add_prefix_space"):
         gpt2 = last.get("use_regex", True)
         if not cuts:
@@ -88,7 +110,7 @@ def _pretokenizer(step: Any, path: str | Path) -> Pretokenizer:
             return pretokenizer(recognised(regex))
     raise _refused(
         "ByteLevel without add_prefix_space, alone or after individual Digits or one isolating Split by a regex",
-        " then ".join(map(_kind, steps)),
+        " then ".join(map(_kind, steps)) or "a Sequence of none",
         path,
     )
 
@@ -149,5 +171,5 @@ def _kind(step: Any) -> str:
     return "none" if step is None else str(step["type"])
 
 
-def _refused(expected: str, got: str, path: str | Path) -> InputError:
-    return InputError("tokenizer.json", expected=expected, got=got, where=str(path))
+def _refused(expected: str, got: str, path: str | Path, hint: str = "") -> InputError:
+    return InputError("tokenizer.json", expected=expected, got=got, where=str(path), hint=hint)

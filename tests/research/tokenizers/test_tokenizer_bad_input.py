@@ -157,6 +157,16 @@ def test_counts_are_of_texts_and_not_negative(counts):
         BPETokenizer.train_counts(counts, 300)
 
 
+@pytest.mark.parametrize(("word", "pattern"), [(" the", "words"), ("a1", "gpt2"), ("12", "gpt2-digits"), ("ab", "a|b")])
+def test_counts_of_what_the_pattern_cuts_are_refused_with_the_word(word, pattern):
+    with pytest.raises(InputError, match=f"got {word!r}, which it cuts into"):
+        BPETokenizer.train_counts({"a": 1, word: 5}, 300, pattern)
+
+
+def test_counts_of_what_a_regex_finds_by_its_surroundings_are_taken():
+    assert len(BPETokenizer.train_counts({"ab": 5}, 300, r"a(?=b)|ab").merges) == 1
+
+
 @pytest.mark.parametrize("size", [255, 258, 257.0, True])
 def test_truncate_is_refused_beyond_what_there_is(size):
     with pytest.raises(InputError, match=r"text_vocab_size: expected an integer 256\.\.257"):

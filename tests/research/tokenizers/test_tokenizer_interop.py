@@ -15,6 +15,9 @@ from research.tokenizers.interop.huggingface import byte_characters, from_huggin
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 
 
+TEMPLATE = {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<|end|>"}}, {"Sequence": {"id": "A"}}]}
+
+
 def split(regex):
     return {"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated", "invert": False}
 
@@ -144,7 +147,16 @@ def test_the_published_spelling_of_gpt2_is_gpt2(load):
             document(added_tokens=[{"id": 0, "content": "  ", "special": False}]),
             "added tokens inside text such as '  '",
         ),
+        (document(truncation={"max_length": 8}), "truncation"),
+        (document(padding={"pad_id": 0}), "padding"),
+        (document(decoder={"type": "Metaspace"}), "decoder Metaspace"),
+        (document(decoder={"type": "Sequence", "decoders": [BYTE_LEVEL, {"type": "Strip"}]}), "decoder Strip"),
+        (document(post_processor=TEMPLATE), "post_processor TemplateProcessing"),
+        (document(post_processor={"type": "Sequence", "processors": [BYTE_LEVEL, TEMPLATE]}), "TemplateProcessing"),
+        (document(post_processor={"type": "RobertaProcessing"}), "post_processor RobertaProcessing"),
+        (document(post_processor={"type": "TemplateProcessing"}), "KeyError: 'single'"),
         (document(pre_tokenizer=None), "got none"),
+        (document(pre_tokenizer={"type": "Sequence", "pretokenizers": []}), "got a Sequence of none"),
         (document(pre_tokenizer={"type": "Metaspace"}), "got Metaspace"),
         (document(pre_tokenizer=BYTE_LEVEL | {"add_prefix_space": True}), "add_prefix_space"),
         (document(pre_tokenizer=sequence(split("a") | {"behavior": "Removed"})), "isolating Split"),
@@ -166,6 +178,25 @@ def test_what_can_not_be_reproduced_is_refused_by_name(load, content, reason):
         load(content)
     assert reason in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        {"decoder": BYTE_LEVEL, "post_processor": BYTE_LEVEL, "truncation": None, "padding": None},
+        {"post_processor": {"type": "TemplateProcessing", "single": [{"Sequence": {"id": "A"}}]}},
+        {"decoder": {"type": "Sequence", "decoders": [BYTE_LEVEL]}},
+    ],
+)
+def test_steps_that_change_no_text_are_read(load, harmless):
+    assert load(document(**harmless)).identity == load(document()).identity
+
+
+@pytest.mark.parametrize("roles", [7, "doc", ["doc"], {"doc": ["<|end|>"]}, {"doc": None}, {3: "<|end|>"}])
+def test_roles_that_are_none_are_refused(tmp_path, roles):
+    (tmp_path / "tokenizer.json").write_text(json.dumps(document()))
+    with pytest.raises(InputError, match="roles: expected"):
+        BPETokenizer.from_huggingface(tmp_path, roles=roles)
 
 
 @pytest.mark.parametrize("wrong", [7, "7", -2, 2**31, True, None, 1.5])
