@@ -100,7 +100,8 @@ class Train:
     dry_run: bool = False
     """say what it would cost: parameters, FLOPs, memory, time; train nothing"""
     debug_step: Annotated[int | None, tyro.conf.arg(metavar="STEP", help_behavior_hint="")] = None
-    """beside --resume: make this step again from the checkpoint before it, and say what is not finite in it"""
+    """beside --resume: make this step again (counted from 1, as in metrics.jsonl), from the checkpoint before it or
+    from the beginning, and say what is not finite in it"""
     topology: Annotated[Topology, tyro.conf.arg(name="")] = ONE_PROCESS
 
     def run(self) -> None:

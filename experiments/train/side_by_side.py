@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -75,10 +75,15 @@ def train_side_by_side(folders: Sequence[Path], corpus: Path, go_on: str) -> Non
             print(f"stopped, and saved: {stopped}; go on with: {go_on}", file=sys.stderr, flush=True)
             raise
     if refusals:
-        folder, refusal = next(iter(refusals.items()))
-        others = f" (and {len(refusals) - 1} more)" if len(refusals) > 1 else ""
-        told = f"{refusal}{others}"
-        raise InputError(f"{folder}", expected="every seed trained to its end", got=told, hint="the others are")
+        raise refused(folders, refusals)
+
+
+def refused(folders: Sequence[Path], refusals: Mapping[Path, InputError]) -> InputError:
+    """What is told when some of the runs did not come to their end, and the others did."""
+    told = "; and ".join(f"{folder.name}: {refusal}" for folder, refusal in refusals.items())
+    rest = [folder.name for folder in folders if folder not in refusals]
+    hint = f"trained to the end: {', '.join(rest)}" if rest else "none is trained to its end"
+    return InputError(str(folders[0].parent), expected="every seed trained to its end", got=told, hint=hint)
 
 
 def _start(folder: Path, corpus: Path, core: int, step: int, compiled: str) -> _Child:

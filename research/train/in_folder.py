@@ -168,7 +168,8 @@ def _dispatches(training: Training, keepers: Sequence[Keeper]) -> Iterator[Dispa
     try:
         yield from training.dispatches()
     except StepFailed as failure:
-        raise failure.of_run(keepers[failure.index].folder) from None
+        folder = keepers[failure.index].folder
+        raise failure.of_run(folder, last_step(folder)) from None
 
 
 def _log(

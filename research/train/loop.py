@@ -35,17 +35,21 @@ class Dispatched(NamedTuple):
 
 
 class StepFailed(InputError):
-    """A step whose loss or gradients are not finite, so that there is nothing to go on from."""
+    """A step whose loss or gradients are not finite, so that there is nothing to go on from.
+
+    Steps count from 1 here, as in `metrics.jsonl` and `--debug-step`: step 5 makes the checkpoint 5.
+    """
 
     def __init__(self, step: int, problem: str, hint: str, index: int = 0) -> None:
         super().__init__(f"step {step}", expected="a finite loss and finite gradients", got=problem, hint=hint)
         self.step, self.index = step, index
         """which of the seeds that are trained together it was"""
 
-    def of_run(self, folder: str | os.PathLike[str]) -> "StepFailed":
-        """The same, saying how the step is replayed."""
+    def of_run(self, folder: str | os.PathLike[str], kept: int) -> "StepFailed":
+        """The same, saying how the step is replayed; `kept` is the step of the newest checkpoint, 0 for none."""
         replay = f"bytebound train --resume {os.fspath(folder)} --debug-step {self.step}"
-        hint = f"the checkpoint before it is kept; look into it with: {replay}"
+        saved = f"the checkpoint of step {kept} is kept" if kept else "it came before the first checkpoint"
+        hint = f"{saved}; look into it with: {replay}"
         return StepFailed(self.step, str(self.got), hint, self.index)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -125,7 +129,7 @@ class Training:
         form = (stop - first, self.config.accumulate, -1, self.config.length)
         stacked = Batch(*(np.stack(field).reshape(form) for field in zip(*made, strict=True)))
         for name in ("tokens", "targets"):
-            check_tokens(getattr(stacked, name), self.config.decoder, f"{name} of steps {first} to {stop - 1}")
+            check_tokens(getattr(stacked, name), self.config.decoder, f"{name} of steps {first + 1} to {stop}")
         return stacked
 
     def states(self) -> list[TrainState]:
@@ -155,7 +159,7 @@ def require_vocabulary(config: TrainConfig, tokenizer: Tokenizer) -> None:
 
 
 def require_finite(first: int, metrics: Metrics, index: int = 0) -> None:
-    """Refuse metrics, of steps from `first` on, of which one is not as it should be; the first such is named.
+    """Refuse metrics, made after `first` steps, of which one is not as it should be; the first such is named.
 
     `index` says which seed's they are, of several.
     """
@@ -167,4 +171,4 @@ def require_finite(first: int, metrics: Metrics, index: int = 0) -> None:
     problem = f"loss {loss:g}, gradient norm {norm:g}"
     if not metrics.tokens_in_range[bad]:
         problem += ", token ids out of range"
-    raise StepFailed(first + bad, problem, "a lower learning rate or a longer warm-up may help", index)
+    raise StepFailed(first + bad + 1, problem, "a lower learning rate or a longer warm-up may help", index)

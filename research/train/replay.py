@@ -31,6 +31,7 @@ class Replay(NamedTuple):
     """What a step did when it was made again."""
 
     step: int
+    """counted from 1, as in the log"""
     loss: float
     """mean nats of a target"""
     gradient_norm: float
@@ -43,7 +44,9 @@ class Replay(NamedTuple):
 
 
 def replay(folder: str | os.PathLike[str], step: int, corpus: str | os.PathLike[str] | None = None) -> Replay:
-    """Make step `step` (counted from 0) of the run in `folder` again, from the newest checkpoint before it.
+    """Make step `step` (counted from 1, as in the log) of the run in `folder` again.
+
+    It begins at the newest checkpoint before it, or at the beginning.
 
     Nothing in the folder is changed. Steps before it are made as the run made them, those of its own dispatch one by
     one, so that rounding may differ.
@@ -54,30 +57,30 @@ def replay(folder: str | os.PathLike[str], step: int, corpus: str | os.PathLike[
     """
     folder = Path(folder)
     manifest = read_run_manifest(folder)
-    if not 0 <= step < manifest.config.steps:
-        raise InputError("step to replay", expected=f"0 to {manifest.config.steps - 1}", got=step, where=str(folder))
+    if not 1 <= step <= manifest.config.steps:
+        raise InputError("step to replay", expected=f"1 to {manifest.config.steps}", got=step, where=str(folder))
     stored = corpus_of(folder, manifest, corpus)
     verify_corpus(stored)
     training = Training(manifest.config, stored.train, stored.tokenizer)
-    before = [found for found in finished_steps(folder / CHECKPOINTS) if found <= step]
+    before = [found for found in finished_steps(folder / CHECKPOINTS) if found < step]
     if before:
         path = checked_checkpoint(folder, before[-1], training.program.abstract_state)
         training.state = load_state(path, training.program.placed_state)
-    _advance(training, step)
-    batch = jax.tree.map(lambda field: field[0], training.batches(step, step + 1))
+    _advance(training, step - 1)
+    batch = jax.tree.map(lambda field: field[0], training.batches(step - 1, step))
     return _checked(training, batch, step)
 
 
-def _advance(training: Training, step: int) -> None:
-    """Train up to, not including, `step`."""
+def _advance(training: Training, made: int) -> None:
+    """Train until so many steps are made."""
     config = training.config
     first = int(training.state.step)
-    if config.next_stop(first) <= step:
+    if config.next_stop(first) <= made:
         for done in training.dispatches():
             first = done.stop
-            if config.next_stop(first) > step:
+            if config.next_stop(first) > made:
                 break
-    for number in range(first, step):
+    for number in range(first, made):
         training.state, _ = training.program.dispatch(training.state, training.batches(number, number + 1))
 
 

@@ -104,7 +104,8 @@ def chosen_step(folder: Path, step: int | None) -> int:
     """The newest step with a checkpoint, or `step` if it has one. Raises `InputError` otherwise."""
     steps = finished_steps(folder / CHECKPOINTS)
     if not steps:
-        hint = "it was stopped before its first checkpoint; train --resume goes on"
+        again = f"bytebound train --resume {folder}"
+        hint = f"it ended before its first checkpoint; this goes on, or says why it can't: {again}"
         raise InputError(str(folder), expected="a run with a checkpoint", got="none", hint=hint)
     if step is not None and step not in steps:
         raise InputError("step", expected=f"one of {', '.join(map(str, steps))}", got=step, where=str(folder))

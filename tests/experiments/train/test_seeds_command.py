@@ -17,6 +17,7 @@ from experiments.ablation.pool import cores
 from experiments.cli import main
 from experiments.train.seeds import require_group_options
 from experiments.train.settings import changed
+from experiments.train.side_by_side import refused
 from research.stream import build_corpus, open_corpus
 from research.tokenizers import ByteTokenizer
 from research.train import open_run, preset
@@ -123,8 +124,18 @@ def test_a_seed_that_can_not_go_on_is_told_when_the_others_are_done(corpus, tmp_
         main(["train", "--resume", str(folder), "--corpus", str(corpus)])
     assert stopped.value.code == 2
     message = capsys.readouterr().err.splitlines()[-1]
-    assert message.startswith(f"error: {folders[0]}: expected every seed trained to its end")
+    assert message.startswith(f"error: {folder}: expected every seed trained to its end, got {folders[0].name}: ")
+    assert message.endswith(f"; trained to the end: {folders[1].name}")
     assert last_step(folders[1]) == 30
+
+
+def test_seeds_that_failed_are_all_named_and_only_those_that_ended_are_said_to_have():
+    folders = [Path("runs") / f"seed-{seed}" for seed in range(3)]
+    refusals = {folder: InputError("step 3", expected="finite", got=folder.name[-1]) for folder in folders}
+    some = str(refused(folders, {folder: refusals[folder] for folder in folders[:2]}))
+    assert some.count("step 3: expected finite, got") == 2
+    assert some.endswith("; trained to the end: seed-2")
+    assert str(refused(folders, refusals)).endswith("; none is trained to its end")
 
 
 def test_an_accelerator_trains_all_in_one_program(corpus, tmp_path, monkeypatch, capsys):

@@ -243,8 +243,8 @@ def test_a_step_that_is_fine_replays_as_fine(trained, capsys):
 
 
 def test_a_step_that_the_run_does_not_have_is_refused(trained, capsys):
-    assert run("--resume", trained, "--debug-step", 20) == 2
-    assert "step to replay: expected 0 to 19, got 20" in capsys.readouterr().err
+    assert run("--resume", trained, "--debug-step", 21) == 2
+    assert "step to replay: expected 1 to 20, got 21" in capsys.readouterr().err
 
 
 @pytest.mark.slow

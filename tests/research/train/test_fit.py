@@ -52,4 +52,4 @@ def test_a_loss_that_is_not_finite_stops_the_training_at_its_step():
     wild = replace(CONFIG.optimizer, peak_learning_rate=1e30, warmup_steps=0)
     with pytest.raises(StepFailed, match="expected a finite loss and finite gradients, got loss") as caught:
         fit(tiny(optimizer=wild), STREAM, TOKENIZER)
-    assert 1 <= caught.value.step < 4
+    assert 1 < caught.value.step < 5

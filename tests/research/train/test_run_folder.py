@@ -194,11 +194,37 @@ def test_a_loss_that_is_not_finite_keeps_the_checkpoint_before_it_and_tells_the_
     folder = tmp_path / "run"
     optimizer = replace(CONFIG.optimizer, peak_learning_rate=1e19, warmup_steps=0, clip_norm=1e-15)
     with pytest.raises(StepFailed, match=r"bytebound train --resume .*run --debug-step") as caught:
-        train(tiny(optimizer=optimizer, steps_per_dispatch=1, checkpoint_interval=1), corpus, folder, peak_flops=PEAK)
-    assert caught.value.step > 0
+        train(
+            tiny(optimizer=optimizer, steps_per_dispatch=1, log_interval=1, checkpoint_interval=1),
+            corpus,
+            folder,
+            peak_flops=PEAK,
+        )
+    assert caught.value.step > 1
     run = open_run(folder)
-    assert run.step == caught.value.step
+    assert run.step == caught.value.step - 1 == read_log(folder / "metrics.jsonl")[-1]["step"]
+    assert f"the checkpoint of step {run.step} is kept; look into" in str(caught.value)
     assert all(np.isfinite(parameter).all() for parameter in parameters(run))
+
+
+def test_a_run_that_failed_before_its_first_checkpoint_is_not_said_to_have_one_or_to_go_on(corpus, tmp_path):
+    folder = tmp_path / "run"
+    optimizer = replace(CONFIG.optimizer, peak_learning_rate=1e19, warmup_steps=0, clip_norm=1e-15)
+    with pytest.raises(StepFailed, match="it came before the first checkpoint; look into it with") as caught:
+        train(tiny(optimizer=optimizer, steps_per_dispatch=1, checkpoint_interval=12), corpus, folder, peak_flops=PEAK)
+    assert "kept" not in str(caught.value)
+    with pytest.raises(InputError, match="this goes on, or says why it can't: bytebound train --resume"):
+        open_run(folder)
+
+
+@pytest.mark.slow
+def test_the_step_that_the_error_counts_is_the_step_that_is_replayed(corpus, tmp_path):
+    optimizer = replace(CONFIG.optimizer, peak_learning_rate=1e19, warmup_steps=0, clip_norm=1e-15)
+    with pytest.raises(StepFailed) as caught:
+        train(tiny(optimizer=optimizer, checkpoint_interval=12), corpus, tmp_path / "run", peak_flops=PEAK)
+    step = caught.value.step
+    assert replay(tmp_path / "run", step).bad_gradients
+    assert replay(tmp_path / "run", step - 1).bad_gradients == ()
 
 
 FULL = "[os_error_code='28']"

@@ -95,7 +95,7 @@ def test_a_seed_that_fails_is_named_with_its_folder(corpus, tmp_path, monkeypatc
 
     monkeypatch.setattr(seeds, "require_finite", second_fails)
     folders = begin_group(tmp_path / "runs", RUN, COUNT, corpus)
-    with pytest.raises(StepFailed, match=r"train --resume .*seed-6 --debug-step 0"):
+    with pytest.raises(StepFailed, match=r"train --resume .*seed-6 --debug-step 1"):
         train_seeds(RUN, corpus, folders, peak_flops=PEAK)
 
 

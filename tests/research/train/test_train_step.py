@@ -153,9 +153,9 @@ def test_an_id_out_of_range_is_flagged_in_the_program_and_named_by_the_loop(toke
 def test_the_first_step_that_is_not_finite_is_named(fitted):
     loss_finite = np.ones(12, bool)
     loss_finite[[5, 8]] = False
-    with pytest.raises(StepFailed, match="step 105: expected a finite loss") as caught:
+    with pytest.raises(StepFailed, match="step 106: expected a finite loss") as caught:
         require_finite(100, fitted.metrics._replace(loss_finite=loss_finite))
-    assert caught.value.step == 105
+    assert caught.value.step == 106  # counted from 1: 100 were made, and five of these are good
     require_finite(100, fitted.metrics)
 
 
