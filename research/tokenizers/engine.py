@@ -88,7 +88,7 @@ def valid_utf8(text: Any, what: str) -> bytes:
     if isinstance(text, str):
         return utf8(text, what)
     data = raw_bytes(text, what)
-    if not (_Handled.by_kernels and _is_utf8(np.frombuffer(data, np.uint8))):
+    if not data.isascii() and not (engine_for(len(data)) and _is_utf8(np.frombuffer(data, np.uint8))):
         require_utf8(data, what)
     return data
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts.errors import InputError
-from research.tokenizers import PATTERNS, BPETokenizer, engine
+from research.tokenizers import PATTERNS, BPETokenizer, ByteTokenizer, engine
 from research.tokenizers.pretokenize import pretokenizer
 from research.tokenizers.tokenizer import ByteLevelTokenizer
 
@@ -236,3 +236,16 @@ def test_a_regex_splits_as_its_matches_say(text, regex):
     ends = {0, len(text)} | {end for match in engine_of_regexes.finditer(regex, text) for end in match.span()}
     borders = sorted(ends)
     assert pretokenizer(regex).split(text) == [text[start:end] for start, end in pairwise(borders)]
+
+
+@pytest.mark.parametrize(
+    ("choice", "pieces", "turned_on"),
+    [("numba", 1, True), ("auto", 1, False), ("auto", 11, True), ("python", 11, False)],
+)
+def test_bytes_that_are_only_verified_turn_the_engine_on_too(monkeypatch, choice, pieces, turned_on):
+    monkeypatch.setenv("BYTEBOUND_ENGINE", choice)
+    monkeypatch.setattr(engine._Handled, "by_kernels", False)
+    monkeypatch.setattr(engine._Handled, "size", 0)
+    for _ in range(pieces):
+        assert len(ByteTokenizer().encode_bytes("é".encode() * 50_000)) == 100_000
+    assert engine._Handled.by_kernels == turned_on
