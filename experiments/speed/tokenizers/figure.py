@@ -12,9 +12,14 @@ from experiments.speed.tokenizers.peers import PEERS
 _LOOK = {name: (COLOURS[index], MARKERS[index]) for index, name in enumerate((OURS, *PEERS))}
 
 
+#: Inches of a row, whose name has two lines.
+_ROW = 0.3
+
+
 def draw(folder: Path, found: Findings) -> list[str]:
     """Write the figure into `folder`."""
-    with panels(3, width=5.4, height=5.2) as (figure, axes):
+    most = max(len(found.of(task)) for task in ("training", "encoding", "decoding"))
+    with panels(3, width=5.4, height=max(5.2, 1.6 + _ROW * most)) as (figure, axes):
         _rates(axes[0], found.of("training"), "Training", "From the file to merges, vocabulary sizes as stated.")
         _rates(axes[1], found.of("encoding"), "Encoding", "To an array, one thread; cold: a new encoder.")
         _rates(axes[2], found.of("decoding"), "Decoding", "From an array to bytes, one thread.")

@@ -62,21 +62,24 @@ class Findings:
         return [name for name, version in self.versions.items() if version is None]
 
     def judgements(self) -> list[Judgement]:
-        """Every goal, in the order of the question."""
+        """Every goal, in the order of the question, by texts that are large enough."""
         return [
-            *_training(self.of("training")),
+            *_training(self._large("training")),
             *self._memory(),
-            *_encoding(self.of("encoding")),
-            *_decoding(self.of("decoding")),
-            *_bytes(self.of("byte tokenizer")),
+            *_encoding(self._large("encoding")),
+            *_decoding(self._large("decoding")),
+            *_bytes(self._large("byte tokenizer")),
             *self._starts(),
-            *_threads([*self.of("training on threads"), *self.of("encoding on threads")]),
-            *_flat(self.of("time a byte")),
+            *_threads([*self._large("training on threads"), *self._large("encoding on threads")]),
+            *_flat(self._large("time a byte")),
         ]
+
+    def _large(self, task: str) -> list[Job]:
+        return [job for job in self.of(task) if job.size >= question.LEAST_BYTES]
 
     def _memory(self) -> Iterator[Judgement]:
         peers = {name: memory.above for name, memory in self.memory.items() if name != OURS}
-        if OURS in self.memory and peers:
+        if OURS in self.memory and peers and self._large("training"):
             leanest = min(peers, key=lambda name: peers[name])
             ratio = Ratio.of(np.array([self.memory[OURS].above / max(peers[leanest], 1)]))
             yield Judgement("memory of training", *self.memory_of, leanest, ratio, "times as much", question.MEMORY)

@@ -50,8 +50,8 @@ class Estimate:
 
     @property
     def limit(self) -> str:
-        """The stage that takes longest."""
-        stages = {name: getattr(self, name) for name in ("counting", "adding", "merging", "encoding")}
+        """The stage that training waits for longest; encoding is work of its own, which more machines always speed."""
+        stages = {name: getattr(self, name) for name in ("counting", "adding", "merging")}
         return max(stages, key=lambda name: stages[name])
 
     @property
@@ -75,7 +75,8 @@ def _stages(text: Text, end: int, pattern: str, size: int) -> Stages:
     pretokenizer, counter, counting, adding = PATTERNS[pattern], WordCounter(), 0.0, 0.0
     for begin in range(0, end, SIZE):
         begun = time.perf_counter()
-        part = FileRange(str(text.path), begin, min(begin + SIZE, end), is_last=end == text.size == begin + SIZE)
+        stop = min(begin + SIZE, end)
+        part = FileRange(str(text.path), begin, stop, is_last=stop == text.size)
         counts = count_part(part, pretokenizer)
         counted = time.perf_counter()
         counter.add_counts(counts)

@@ -56,6 +56,9 @@ TWO_THREADS = Goal(least=1.5)
 FLAT = Goal(most=1.25)
 """time a byte of the longest text over that of the shortest"""
 
+LEAST_BYTES = 2_000_000
+"""A smaller text is over so soon that what is measured is the clock: nothing is judged by it."""
+
 QUESTION = Question(
     name="tokenizer_speed",
     question="How fast are training, encoding and decoding beside tokenizers, tiktoken, rustbpe, gigabpe, gigatoken "
@@ -70,7 +73,8 @@ QUESTION = Question(
     f"{LEVEL} times gigatoken where both are cold; another regex {LEVEL} times tiktoken; decoding {DECODING} times the "
     f"fastest peer; the byte tokenizer {BYTES} times writing its output; start-up {FIRST_START} s on a new machine and "
     f"{LATER_START} s later; two threads {TWO_THREADS} times one; time a byte of the longest text {FLAT} times that of "
-    "the shortest. The run fails where ids or merges differ that have to be equal.",
+    f"the shortest. No goal is judged by a text below {LEAST_BYTES / 1e6:g} MB. The run fails where "
+    "ids or merges differ that have to be equal.",
 )
 
 
@@ -92,17 +96,19 @@ class TokenizerSpeed:
     """timings of every call"""
     patience: float = 3.0
     """a peer this many times slower than the fastest one is timed once"""
-    longest: float = 1000.0
-    """megabytes of the longest text, for time a byte and threads; the largest corpus, repeated"""
+    longest: float | None = None
+    """megabytes of the longest text, for time a byte; the first corpus, repeated
+    (default: 1000, or no more than --megabytes)"""
     megabytes: float | None = None
-    """take only so much of each corpus: for trying"""
+    """take only so much of each corpus: for trying; texts below 2 MB are not judged"""
     seed: int = 0
     """seed of the order of timing"""
 
     def __post_init__(self) -> None:
-        for name, least in (("repeats", 1), ("patience", 1), ("longest", 1)):
-            if getattr(self, name) < least:
-                raise InputError(f"--{name}", expected=f"at least {least}", got=getattr(self, name))
+        for name in ("repeats", "patience", "longest"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise InputError(f"--{name}", expected="at least 1", got=value)
         if not self.corpus:
             raise InputError("--corpus", expected="at least one text file", got="none")
         if not self.sizes or min(self.sizes) < 256:
@@ -111,3 +117,8 @@ class TokenizerSpeed:
             raise InputError("--patterns", expected="at least one pattern", got="none")
         if self.megabytes is not None and self.megabytes <= 0:
             raise InputError("--megabytes", expected="more than 0", got=self.megabytes)
+
+    @property
+    def longest_bytes(self) -> float:
+        """Of the longest text."""
+        return 1e6 * (self.longest or self.megabytes or 1000)

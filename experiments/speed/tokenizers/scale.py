@@ -41,9 +41,9 @@ def on_threads(text: Text, tokenizer: BPETokenizer, asked: TokenizerSpeed, witne
 
 
 def at_sizes(text: Text, tokenizer: BPETokenizer, asked: TokenizerSpeed) -> list[Job]:
-    """Counting and encoding of the same text once, ten times over, and so on up to `asked.longest` megabytes."""
+    """Counting and encoding of the same text once, ten times over, and so on up to `asked.longest_bytes`."""
     pattern, jobs, times = str(tokenizer.pattern), [], 1
-    while times == 1 or times * text.size <= asked.longest * 1e6:
+    while times == 1 or times * text.size <= asked.longest_bytes:
         with TemporaryDirectory() as folder:
             long = repeated(text, times, Path(folder))
             calls = {

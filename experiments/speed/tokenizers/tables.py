@@ -65,8 +65,8 @@ def _rates(found: Findings, task: str, title: str, note: str) -> Table:
     names = [OURS, *(name for name in PEERS if any(name in job.seconds for job in jobs))]
     return Table(
         f"{title}, MB/s",
-        ("corpus, setting", *names),
-        tuple((f"{job.corpus}, {job.setting}", *(_rate(job, name) for name in names)) for job in jobs),
+        ("corpus", "setting", *names),
+        tuple((job.corpus, job.setting, *(_rate(job, name) for name in names)) for job in jobs),
         f"{note} {_reasons(jobs)}",
     )
 
@@ -109,7 +109,7 @@ def _paper(found: Findings) -> Table:
     last = found.stages[-1]
     return Table(
         "A terabyte on paper, in hours",
-        ("machines", "counting", "adding up", "merging", "training", "encoding", "takes longest"),
+        ("machines", "counting", "adding up", "merging", "training", "encoding", "training waits for"),
         tuple(
             (
                 f"{each.machines:,}",
@@ -122,6 +122,7 @@ def _paper(found: Findings) -> Table:
             )
             for each in found.paper
         ),
+        "Training is the longer of counting and adding up, which go on at the same time, and then merging. "
         f"Machines of {CORES} cores like this one, reading as fast as they count. Measured on {si(last.size, 'B')}: "
         f"counting {last.size / last.counting / 1e6:,.0f} MB/s a core, adding up "
         f"{last.size / last.adding / 1e6:,.0f} MB/s on one core, merging {last.merging:.2f} s for {last.words:,} "

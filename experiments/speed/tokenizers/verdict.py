@@ -4,6 +4,7 @@ from collections import defaultdict
 
 from experiments.speed.tokenizers.findings import Findings, Judgement
 from experiments.speed.tokenizers.paper import CORES, most_machines
+from experiments.speed.tokenizers.question import LEAST_BYTES
 from experiments.speed.tokenizers.tables import spread
 
 
@@ -12,6 +13,8 @@ def verdict(found: Findings) -> str:
     judgements = found.judgements()
     missed = [each for each in judgements if each.judged == "missed"]
     summary = f"{len(judgements) - len(missed)} of {len(judgements)} goals met."
+    if any(job.size < LEAST_BYTES for job in found.jobs):
+        summary += f" Texts below {LEAST_BYTES / 1e6:g} MB are not judged."
     if found.absent:
         summary += f" Absent: {', '.join(found.absent)}."
     if not missed:
@@ -31,8 +34,8 @@ def highlights(found: Findings) -> list[str]:
     first = found.paper[0]
     terabyte = (
         f"A terabyte costs {first.training:,.1f} hours of training and {first.encoding:,.1f} of encoding on one "
-        f"machine of {CORES} cores; from {most_machines(found.stages):,.0f} machines on the one that adds up their "
-        "counts is the limit."
+        f"machine of {CORES} cores; from {most_machines(found.stages):,.0f} machines on, training waits for the one "
+        "that adds up the counts of all, and encoding goes on to gain."
     )
     return [*lines, terabyte]
 

@@ -1,18 +1,20 @@
 """The speed experiment: same jobs for all, goals judged by their rule, libraries that can't named with the reason."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from contracts.errors import InputError
 from contracts.results import Row
-from experiments.speed.tokenizers import jobs, paper
-from experiments.speed.tokenizers.clock import OURS, Job, interleaved
-from experiments.speed.tokenizers.findings import _training
+from experiments.speed.tokenizers import jobs, paper, question
+from experiments.speed.tokenizers.clock import OURS, Job, Ratio, interleaved
+from experiments.speed.tokenizers.findings import Findings, _training
 from experiments.speed.tokenizers.jobs import Witnesses
 from experiments.speed.tokenizers.paper import Stages, estimates, growth, most_machines
 from experiments.speed.tokenizers.peers import Cannot, documents, encoder, trainer
+from experiments.speed.tokenizers.processes import Starts
 from experiments.speed.tokenizers.question import Goal, TokenizerSpeed
 from experiments.speed.tokenizers.texts import plain_texts, repeated
 from research.tokenizers import PATTERNS, BPETokenizer
@@ -109,16 +111,19 @@ def test_a_terabyte_on_paper():
     assert one.merging == pytest.approx(10 * 100 / 3600)
     assert one.encoding == pytest.approx(1e12 / 2e6 / 2 / 3600)
     assert (one.limit, most.limit) == ("counting", "adding")
+    assert one.training == pytest.approx(one.counting + one.merging)
+    assert most.training == pytest.approx(most.adding + most.merging)
     assert most_machines(stages) == pytest.approx(50)
 
 
 def test_stages_count_the_whole_text(file, monkeypatch):
+    file.write_text(SAMPLE + "lastword", encoding="utf-8")
     monkeypatch.setenv("BYTEBOUND_ENGINE", "numba")
     monkeypatch.setattr(paper, "SIZE", 10_000)
     with plain_texts([str(file)], None) as (text,):
         stages = paper.measured_stages(text, "gpt2", 300)
     assert [stage.size for stage in stages] == [text.size // 16, text.size // 4, text.size]
-    assert stages[-1].words == len(set(PATTERNS["gpt2"].split(SAMPLE)))
+    assert stages[-1].words == len(set(PATTERNS["gpt2"].split(SAMPLE + "lastword")))
 
 
 def test_a_text_is_unpacked_cut_and_repeated(file, tmp_path):
@@ -140,11 +145,19 @@ def test_a_text_is_unpacked_cut_and_repeated(file, tmp_path):
         ({"corpus": ("x",), "repeats": 0}, "--repeats"),
         ({"corpus": ("x",), "sizes": (100,)}, "--sizes"),
         ({"corpus": ("x",), "megabytes": 0.0}, "--megabytes"),
+        ({"corpus": ("x",), "longest": 0.0}, "--longest"),
     ],
 )
 def test_bad_arguments_are_refused(asked, complaint):
     with pytest.raises(InputError, match=complaint):
         TokenizerSpeed(**asked)
+
+
+@pytest.mark.parametrize(
+    ("given", "longest"), [({}, 1e9), ({"megabytes": 1}, 1e6), ({"megabytes": 1, "longest": 5}, 5e6)]
+)
+def test_the_longest_text_follows_what_is_taken_of_a_corpus(given, longest):
+    assert TokenizerSpeed(corpus=("x",), **given).longest_bytes == longest
 
 
 @pytest.mark.parametrize("data", [None, b"\xff", b""])
@@ -157,10 +170,11 @@ def test_a_corpus_that_is_no_text_is_refused(tmp_path, data):
 
 
 @pytest.mark.slow
-def test_a_small_run_answers_with_every_goal(file, tmp_path):
+def test_a_small_run_answers_with_every_goal(file, tmp_path, monkeypatch):
     from experiments.command import Output, run
     from experiments.speed.tokenizers import QUESTION, measure
 
+    monkeypatch.setattr(question, "LEAST_BYTES", 1)
     asked = TokenizerSpeed(corpus=(str(file),), patterns=("gpt2",), sizes=(300,), repeats=1, longest=1)
     finding = run(QUESTION, asked, measure, Output(out=str(tmp_path / "result")))
     assert "goals met" in finding.verdict
@@ -169,3 +183,11 @@ def test_a_small_run_answers_with_every_goal(file, tmp_path):
     rows = [Row.from_json(line) for line in (tmp_path / "result" / "rows.jsonl").read_text().splitlines()]
     judged = {row.factors["what"] for row in rows if row.quantity == "goal"}
     assert {"byte tokenizer", "first start", "later starts", "training on threads", "encoding on threads"} <= judged
+
+
+def test_a_small_text_judges_nothing_but_starting_up():
+    small, large = (replace(job(bytebound=[1.0], fast=[2.0]), size=size) for size in (10**6, 10**7))
+    starts = Starts(Ratio(1.0, 1.0, 1.0, 1), Ratio(1.0, 1.0, 1.0, 1), Ratio(1.0, 1.0, 1.0, 1), False)
+    for each, judged in ((small, []), (large, ["training"])):
+        found = Findings({}, [], [each], {}, ("", ""), {}, starts, [], [], [])
+        assert [one.what for one in found.judgements()] == [*judged, "first start", "later starts"]
