@@ -6,7 +6,7 @@ from typing import Any
 
 from contracts.errors import InputError
 from research.train import TrainConfig
-from research.train.config import flat, parse_config
+from research.train.config import all_of, flat, parse_config
 
 
 def changed(config: TrainConfig, given: Mapping[str, Any], terms: Sequence[str]) -> TrainConfig:
@@ -17,15 +17,14 @@ def changed(config: TrainConfig, given: Mapping[str, Any], terms: Sequence[str])
     """
     values = flat(config.to_json())
     values |= given
+    refusals = []
     for term in terms:
-        name, is_given, text = term.partition("=")
-        if not is_given:
-            raise InputError("--set", expected="FIELD=VALUE", got=repr(term))
-        if name not in values:
-            close = difflib.get_close_matches(name, values, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"such as {', '.join(list(values)[:4])}"
-            raise InputError("--set", expected="a setting of a run", got=repr(name), hint=hint)
-        values[name] = _typed(name, text, type(values[name]))
+        try:
+            values |= _read(term, values)
+        except InputError as refusal:
+            refusals.append(refusal)
+    if refusals:
+        raise all_of(refusals)
     try:
         return parse_config(_nested(values), "the options")
     except InputError as refusal:
@@ -33,6 +32,18 @@ def changed(config: TrainConfig, given: Mapping[str, Any], terms: Sequence[str])
         raise InputError(
             refusal.subject, expected=refusal.expected, got=refusal.got, where=refusal.where, hint=hint
         ) from None
+
+
+def _read(term: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The setting that a term `FIELD=VALUE` changes, and to what."""
+    name, is_given, text = term.partition("=")
+    if not is_given:
+        raise InputError("--set", expected="FIELD=VALUE", got=repr(term))
+    if name not in values:
+        close = difflib.get_close_matches(name, values, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"such as {', '.join(list(values)[:4])}"
+        raise InputError("--set", expected="a setting of a run", got=repr(name), hint=hint)
+    return {name: _typed(name, text, type(values[name]))}
 
 
 def _typed(name: str, text: str, kind: type) -> Any:

@@ -5,7 +5,7 @@ Two runs of equal config on equal text are the same run. Every conflict is told 
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -141,17 +141,27 @@ class TrainConfig:
 
 def parse_config(data: Mapping[str, Any], where: str) -> TrainConfig:
     """The config of which `to_json` made `data`. Raises `InputError` for other fields or values."""
+    groups: dict[str, type] = {"decoder": DecoderConfig, "policy": RowPolicy, "optimizer": OptimizerConfig}
+    found: dict[str, Any] = dict(data)
+    refusals = []
     try:
-        return TrainConfig(
-            **{
-                **data,
-                "decoder": DecoderConfig(**data["decoder"]),
-                "policy": RowPolicy(**data["policy"]),
-                "optimizer": OptimizerConfig(**data["optimizer"]),
-            }
-        )
+        for name, group in groups.items():
+            try:
+                found[name] = group(**data[name])
+            except InputError as refusal:
+                refusals.append(refusal)
+        if refusals:
+            raise all_of(refusals)
+        return TrainConfig(**found)
     except (KeyError, TypeError) as error:
         raise InputError("training config", expected="the fields of one", got=str(error), where=where) from None
+
+
+def all_of(refusals: Sequence[InputError]) -> InputError:
+    """The refusals as one, in one line; a single one as it is."""
+    if len(refusals) == 1:
+        return refusals[0]
+    return InputError("settings", expected="ones that fit", got="; and ".join(map(str, refusals)))
 
 
 def flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -13,6 +13,7 @@ import pytest
 
 from contracts.errors import InputError
 from experiments.cli import main
+from experiments.tables import si
 from experiments.train import Train
 from experiments.train.command import PresetChoice
 from experiments.train.estimate import estimate
@@ -114,6 +115,26 @@ def test_a_setting_that_does_not_fit_is_told_in_one_line(term, message):
 
 
 @pytest.mark.parametrize(
+    ("terms", "messages"),
+    [
+        (["steps", "decoder.tie=true", "optimizer.beta1=much"], ["got 'steps'", "decoder.tie'", "optimizer.beta1"]),
+        (["decoder.head_dim=7", "policy.loss=some", "optimizer.beta2=2"], ["head_dim = 7", "'some'", "beta2 = 2.0"]),
+        (["steps=5", "seed=4294967296"], ["steps = 5", "seed = 4294967296"]),
+    ],
+    ids=["unreadable", "refused", "conflicting"],
+)
+def test_what_does_not_fit_is_told_all_of_a_kind_at_once(terms, messages):
+    with pytest.raises(InputError) as caught:
+        changed(preset("seconds", 257), {}, terms)
+    assert [message in str(caught.value) for message in messages] == [True] * len(messages)
+
+
+def test_a_dry_run_refuses_the_vocabulary_that_training_refuses(corpus, capsys):
+    assert run("--corpus", corpus, "--dry-run", *TINY, "decoder.vocab_size=300") == 2
+    assert "tokenizer: expected 300 ids (decoder.vocab_size), got 257 ids" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--out", "r"], "--corpus: expected a corpus folder, or --resume RUN, got none"),
@@ -187,6 +208,8 @@ def test_a_dry_run_counts_and_trains_nothing(corpus, tmp_path, monkeypatch, caps
         corpus="c", out="o", steps=20, batch_size=4, length=16, warmup_steps=2, set=tuple(TINY[11:])
     )._config(257)
     assert f"parameters           {decoder_parameters(config.decoder).total:,}" in told
+    assert f"logits in memory     {si(4 * 16 * 257 * 4, 'B')} for 4 rows at once" in told
+    assert "activations" in told
     assert all(word in told for word in ("training FLOPs", "expected time", "epochs", "nothing was trained"))
     assert list(tmp_path.iterdir()) == []
 
