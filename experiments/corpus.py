@@ -1,7 +1,9 @@
 """`bytebound corpus`: text files to a folder of tokens, and what such a folder holds."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import tyro
@@ -30,7 +32,7 @@ class BuildCorpus:
     separator: str | None = None
     """text between the documents of a file, such as '<|endoftext|>'; without, a file is one document"""
     per_line: bool = False
-    """every line of a text file is a document"""
+    """every line of a text file is a document; where lines end in CRLF, the CR stays in each document"""
     field: str = "text"
     """the field of .jsonl, or column of .parquet, that holds the text"""
     on_empty: Literal["error", "skip"] = "error"
@@ -67,6 +69,9 @@ class BuildCorpus:
             print(f"stopped; the same command goes on in {self.out}", file=sys.stderr)
             raise
         _print_counts(corpus)
+        if self.per_line and (file := _with_crlf(self.text)) is not None:
+            hint = "--separator $'\\r\\n' instead of --per-line cuts it"
+            print(f"note: lines of {file} end in CRLF, and each keeps its CR; {hint}", file=sys.stderr)
         print(f"written: {self.out}")
 
 
@@ -106,6 +111,18 @@ class Corpus:
     def run(self) -> None:
         """Run the subcommand."""
         self.action.run()
+
+
+def _with_crlf(paths: Sequence[str]) -> Path | None:
+    """The first plain text file in whose first megabyte a line ends in CRLF."""
+    from research.stream.sources import PACKED
+    from research.text import source_files
+
+    for file in (file for path in paths for file in source_files(path) if not file.name.lower().endswith(PACKED)):
+        with open(file, "rb") as text:
+            if b"\r\n" in text.read(1 << 20):
+                return file
+    return None
 
 
 def _print_counts(corpus: Any) -> None:

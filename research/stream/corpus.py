@@ -47,14 +47,16 @@ def build_corpus(
 
     Raises:
         InputError: for what `read_documents` or `build_stream` refuse, after which nothing of the corpus is left; for
-            a folder with something else in it, or with a corpus of another tokenizer, other sources or settings; if
-            another process builds there; if a source changes meanwhile; for a split without a document.
+            a folder with something else in it, or with a corpus of another tokenizer, other sources or settings; for
+            one inside of a source, or in which another process builds; for a file that is given twice; if a source
+            changes meanwhile; for a split without a document.
     """
     if not 0 <= validation < 1:
         raise InputError("validation", expected="a share from 0 to below 1", got=validation)
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise InputError(str(folder), expected="a folder", got="a file")
+    _require_outside(folder, paths)
     encoder = DocumentEncoder(tokenizer, limits, on_empty)
     sources = read_sources(paths)
     recipe = CorpusRecipe(
@@ -80,6 +82,14 @@ def build_corpus(
         hint = "once it can be written, the same command goes on from where it was"
         raise InputError(str(folder), expected="a folder to write to", got=str(error.strerror), hint=hint) from None
     return open_corpus(folder)
+
+
+def _require_outside(folder: Path, paths: Sequence[str | os.PathLike[str]]) -> None:
+    """Refuse a corpus inside of a folder that it is read from: the next build would read it as text."""
+    for path in paths:
+        if os.path.isdir(path) and Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(path)):
+            got, hint = f"{folder}, inside of it", "choose a folder elsewhere: what is in it is read as text"
+            raise InputError("corpus folder", expected=f"one outside of the source {path}", got=got, hint=hint)
 
 
 def is_held_out(document: bytes, share: float) -> bool:

@@ -1,6 +1,7 @@
 """The files that a corpus is read from: found, named without the path of a machine, and hashed."""
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,10 +32,15 @@ class Source:
 
 
 def read_sources(paths: Sequence[str | os.PathLike[str]]) -> list[Source]:
-    """The files at `paths` in the order in which they are read, hashed. Raises `InputError` if there are none."""
+    """The files at `paths` in the order in which they are read, hashed. Raises `InputError` for none or one twice."""
     found = [(file, _name(file, Path(path))) for path in paths for file in source_files(path)]
     if not found:
         raise InputError("corpus", expected="at least one file or folder", got="none")
+    times = Counter(os.path.realpath(file) for file, _ in found)
+    twice = next((file for file, _ in found if times[os.path.realpath(file)] > 1), None)
+    if twice is not None:
+        hint = "its text would count twice; name it, or the folder that it is in, once"
+        raise InputError(str(twice), expected="each file once", got="the same file again", hint=hint)
     sources = []
     try:
         with progress("hashing sources", total=sum(_stamp(file)[0] for file, _ in found), unit="bytes") as bar:

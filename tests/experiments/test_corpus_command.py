@@ -36,6 +36,36 @@ def test_build_and_show_say_what_a_folder_holds(text, tmp_path, capsys):
     assert "every byte is as the manifest says" in shown
 
 
+def test_lines_that_end_in_crlf_are_said_to_keep_their_cr(text, tmp_path, capsys):
+    run("build", text, "--out", tmp_path / "plain", "--per-line")
+    assert "CRLF" not in capsys.readouterr().err
+    text.write_bytes("\r\n".join(LINES).encode())
+    run("build", text, "--out", tmp_path / "kept", "--per-line")
+    told = capsys.readouterr().err
+    assert f"lines of {text} end in CRLF, and each keeps its CR; --separator $'\\r\\n'" in told
+    run("build", text, "--out", tmp_path / "cut", "--separator", "\r\n")
+    cut, kept = (open_corpus(tmp_path / name).manifest for name in ("cut", "kept"))
+    counted = [found.train.counts.bytes + found.validation.counts.bytes for found in (cut, kept)]
+    assert counted[1] - counted[0] == len(LINES) - 1
+
+
+def test_a_corpus_inside_of_its_source_is_refused_and_nothing_is_made(text, tmp_path, capsys):
+    for place in (tmp_path / "corpus", tmp_path):
+        with pytest.raises(SystemExit):
+            run("build", tmp_path, "--out", place, "--validation", 0)
+        assert "corpus folder: expected one outside of the source" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [text]
+
+
+def test_a_file_that_is_given_twice_is_refused(text, tmp_path, capsys):
+    (tmp_path / "link.txt").symlink_to(text)
+    for twice in ([text, text], [tmp_path / "link.txt", text], [tmp_path, text]):
+        with pytest.raises(SystemExit):
+            run("build", *twice, "--out", tmp_path.parent / "twice", "--per-line")
+        assert "expected each file once, got the same file again" in capsys.readouterr().err
+    assert not (tmp_path.parent / "twice").exists()
+
+
 def test_every_option_of_build_reaches_the_corpus(text, tmp_path):
     (tmp_path / "more.jsonl").write_text('{"body": "more"}\n{"body": ""}\n')
     options = "--separator e --field body --boundary separate --tokenizer bytes --validation 0 --on-empty skip"
