@@ -71,7 +71,7 @@ def only_builder(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise InputError(str(folder), expected="a folder that nobody else builds", got="one in use") from None
+            raise InputError(str(folder), expected="a folder that no other process writes", got="one in use") from None
         try:
             yield
         finally:

@@ -11,9 +11,9 @@ from research.stream.journal import only_builder
 from research.stream.manifest import read_json, write_json
 from research.train.config import TrainConfig
 from research.train.in_folder import begin_or_continue
-from research.train.run import new_manifest
+from research.train.run import SEEDS, new_manifest
 
-FORMAT, SEEDS = "bytebound seeds 1", "seeds.json"
+FORMAT = "bytebound seeds 1"
 
 
 def begin_group(folder: Path, config: TrainConfig, count: int, corpus: StoredCorpus) -> list[Path]:

@@ -43,6 +43,8 @@ MANIFEST, TOKENIZER, METRICS, EVALUATIONS, CHECKPOINTS = (
     "evaluations.jsonl",
     "checkpoints",
 )
+SEEDS = "seeds.json"
+"""in a folder with the runs of several seeds: which they are"""
 _VERSIONED = ("jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "numpy")
 
 
@@ -148,7 +150,7 @@ def read_run_manifest(folder: Path) -> RunManifest:
     """The manifest of the run in `folder`. Raises `InputError` where there is none."""
     where = folder / MANIFEST
     if not where.exists():
-        raise InputError(str(folder), expected="the folder of a run", got="one without manifest.json")
+        raise _no_run(folder)
     data = read_json(where)
     if data.pop("format", None) != FORMAT:
         raise InputError(str(where), expected=f"format {FORMAT!r}", got="another")
@@ -160,6 +162,19 @@ def read_run_manifest(folder: Path) -> RunManifest:
         return RunManifest(**{**data, **parsed})
     except (KeyError, TypeError) as error:
         raise InputError(str(where), expected="the fields of a run", got=repr(error)) from None
+
+
+def _no_run(folder: Path) -> InputError:
+    got, hint = "one without manifest.json" if folder.is_dir() else "nothing there", ""
+    if folder.exists() and not folder.is_dir():
+        got = "a file"
+    if (folder / SEEDS).exists():
+        seeds = sorted(path.name for path in folder.glob("seed-*"))
+        got, hint = (
+            "the runs of several seeds",
+            f"each is a run of its own, such as {folder / seeds[0]}" if seeds else "",
+        )
+    return InputError(str(folder), expected="the folder of a run", got=got, hint=hint)
 
 
 def require_same_run(folder: Path, found: RunManifest, expected: RunManifest) -> None:

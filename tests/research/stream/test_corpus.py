@@ -151,7 +151,7 @@ with only_builder(Path({str(tmp_path / "corpus")!r})):
     )
     try:
         assert holder.stdout.readline() == b"held\n"
-        with pytest.raises(InputError, match="a folder that nobody else builds"):
+        with pytest.raises(InputError, match="a folder that no other process writes"):
             build(source, tmp_path / "corpus")
     finally:
         holder.communicate()

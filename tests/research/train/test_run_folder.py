@@ -184,6 +184,19 @@ def test_a_corpus_of_another_vocabulary_is_refused_before_a_folder_is_made(tmp_p
     assert not (tmp_path / "run").exists()
 
 
+def test_what_is_no_run_is_said_to_be_what_it_is(tmp_path):
+    (tmp_path / "file").touch()
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "group" / "seed-3").mkdir(parents=True)
+    (tmp_path / "group" / "seeds.json").touch()
+    hint = f"the runs of several seeds; each is a run of its own, such as {tmp_path / 'group' / 'seed-3'}"
+    told = {"nowhere": "nothing there", "file": "a file", "empty": "one without manifest.json", "group": hint}
+    for name, message in told.items():
+        for use in (open_run, lambda folder: replay(folder, 1)):
+            with pytest.raises(InputError, match=f"expected the folder of a run, got {message}"):
+                use(tmp_path / name)
+
+
 def test_a_run_in_use_by_another_process_is_refused(copied):
     with only_builder(copied), pytest.raises(InputError, match="in use"):
         resume(copied)
