@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from contracts.core import contract
 from contracts.generation import Allowed, Count, NextLogits, NextTokens, RowKeys, Sampling
@@ -20,9 +21,10 @@ def sample(logits: NextLogits, keys: RowKeys, allowed: Allowed, sampling: Sampli
     Tokens of equal logits are ordered by id, so `top_k` keeps exactly k and temperature 0 takes the smallest id.
     """
     logits = jnp.where(allowed[None, :], logits, -jnp.inf)
-    if sampling.temperature == 0:
+    if sampling.temperature < np.finfo(np.float32).tiny:  # float32 has no such number: a quotient by it is infinite
         return jnp.argmax(logits, axis=-1).astype(jnp.int32)
-    logits = logits / sampling.temperature
+    # The likeliest at 0, so that no quotient is infinite but those of tokens that are never drawn.
+    logits = (logits - jnp.max(logits, axis=-1, keepdims=True)) / sampling.temperature
     if sampling.top_k is None and sampling.top_p is None:
         return _draw(keys, logits)
     order = jnp.argsort(-logits, axis=-1, stable=True)

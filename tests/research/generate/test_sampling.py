@@ -38,6 +38,13 @@ def possible(logits, allowed, temperature, top_k, top_p):
     return {token: share / sum(nucleus.values()) for token, share in nucleus.items()}
 
 
+@pytest.mark.parametrize("temperature", [1e-45, 1e-39, 1e-37, 1e-30])
+@pytest.mark.parametrize("limits", [{}, {"top_k": 3}, {"top_p": 0.5}])
+def test_a_temperature_near_zero_takes_the_likeliest_and_never_just_the_smallest_id(temperature, limits):
+    logits = np.array([30.0, 40.0, 50.0, 70.0, 60.0, 70.0 - 1e-3, -80.0], np.float32)
+    assert set(draws(logits, Sampling(temperature, **limits))) == {3}
+
+
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("top_k", [None, 1, 3])
 @pytest.mark.parametrize("top_p", [None, 0.3, 0.8])
