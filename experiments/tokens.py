@@ -14,11 +14,24 @@ from typing import Annotated, Any
 import numpy as np
 import tyro
 from jaxtyping import Int64
+from tyro.constructors import PrimitiveConstructorSpec
 
 from contracts.errors import InputError
 from contracts.tokenizer import TokenIds
 from experiments.tables import Table, number
 from experiments.vocabularies import short_name, tokenizer_named
+
+Verbatim = Annotated[
+    str | None,
+    PrimitiveConstructorSpec(
+        nargs=1,
+        metavar="STR",
+        instance_from_str=lambda given: given[0],
+        is_instance=lambda value: value is None or isinstance(value, str),
+        str_from_instance=lambda value: [str(value)],
+    ),
+]
+"""text as it was given, or none if none was; of itself tyro takes the word None for none"""
 
 Cell = list[tuple[int, bytes]]
 """tokens: id and bytes"""
@@ -50,9 +63,9 @@ class Tokens:
     Without a text or --file, standard input is read. Bytes that are no text on their own are shown as <ea>.
     """
 
-    text: tyro.conf.Positional[str | None] = None
+    text: tyro.conf.Positional[Verbatim] = None
     """the text itself, in quotes"""
-    file: str | None = None
+    file: Verbatim = None
     """read the text from this file instead ('-' is standard input)"""
     tokenizer: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="NAME|FILE")] = ()
     """bytes, bpe-SIZE (trained on the embedded corpus), a saved vocabulary or a tokenizer.json; repeatable
@@ -84,7 +97,7 @@ class Tokens:
         if self.text is not None:
             return self.text
         if self.file not in (None, "-"):
-            if not Path(str(self.file)).is_file():
+            if Path(str(self.file)).is_dir() or not Path(str(self.file)).exists():
                 raise InputError("--file", expected="a text file", got=str(self.file))
             return "\n".join(document.text for document in read_documents(str(self.file)))
         if sys.stdin is None:
@@ -110,7 +123,7 @@ class Tokens:
         ends = row_ends(columns)
         shown = ends if self.most == 0 else ends[: self.most]
         for row in rows(columns, shown):
-            table.add_row(*(Text.assemble(*_coloured(cell, self.ids)) for cell in row))
+            table.add_row(*(Text.assemble(*coloured(cell, self.ids)) for cell in row))
         console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
         console.print(table)
         if len(shown) < len(ends):
@@ -150,11 +163,12 @@ def readable(data: bytes) -> str:
     return "".join(marks.get(c, c if c.isprintable() or c == "\u200d" else f"<U+{ord(c):04X}>") for c in text)
 
 
-def _coloured(cell: Cell, ids: bool) -> list[Any]:
+def coloured(cell: Cell, ids: bool) -> list[Any]:
+    """A cell as parts of a rich text: tokens side by side never have one colour."""
     styles = ("black on #a6d8f0", "black on #f7d08a", "black on #b8e0b0", "black on #e6b8d8")
     parts: list[Any] = []
     for number_in_row, (token, data) in enumerate(cell):
-        parts.append((readable(data), styles[token % len(styles)]))
+        parts.append((readable(data), styles[number_in_row % len(styles)]))
         if ids:
             parts.append((f" {token}", "dim"))
         if number_in_row + 1 < len(cell):

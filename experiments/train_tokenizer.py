@@ -10,6 +10,7 @@ from typing import Literal
 import tyro
 
 from contracts.errors import InputError
+from experiments.tokens import Verbatim
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class TrainTokenizer:
     """which of two equally frequent pairs is merged first"""
     boundary: Literal["shared", "separate", "bos", "eos", "none"] = "shared"
     """the protocol tokens between documents"""
-    separator: str | None = None
+    separator: Verbatim = None
     """text between the documents of a file, such as '<|endoftext|>'"""
 
     def run(self) -> None:

@@ -4,12 +4,14 @@ import os
 import re
 import subprocess
 import sys
+from itertools import pairwise
+from threading import Thread
 
 import pytest
 
 from contracts.results import Row
 from experiments.command import guarded
-from experiments.tokens import Column, Tokens, readable, row_ends, rows
+from experiments.tokens import Column, Tokens, coloured, readable, row_ends, rows
 from research.tokenizers import BPETokenizer, ByteTokenizer
 
 
@@ -42,6 +44,26 @@ def test_tokens_counts_and_shows_pieces_side_by_side():
     output = result.stdout.decode()
     assert "2 characters, 6 bytes" in output
     assert "<ec>|<95>|<88>" in output.replace("\n", "")
+
+
+def test_the_word_none_is_a_text_as_any_other():
+    result = bytebound("tokens", "None", "--tokenizer", "bytes", stdin=b"not read")
+    assert b"4 characters, 4 bytes" in result.stdout
+
+
+def test_tokens_reads_what_a_pipe_gives(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    writer = Thread(target=(tmp_path / "pipe").write_bytes, args=(b"Hallo Welt!",), daemon=True)
+    writer.start()
+    result = bytebound("tokens", "--file", tmp_path / "pipe", "--tokenizer", "bytes")
+    writer.join(5)
+    assert b"11 characters, 11 bytes" in result.stdout
+
+
+def test_neighbours_never_have_the_same_colour():
+    parts = coloured([(token, b"a") for token in (0, 4, 8, 12, 4)], ids=False)
+    styles = [part[1] for part in parts if isinstance(part, tuple)]
+    assert all(left != right for left, right in pairwise(styles))
 
 
 def test_tokens_reads_standard_input_and_files(tmp_path):
