@@ -5,21 +5,17 @@ text    00 | 01 | ... | FF | the | he | ...      starts    0  1 ... 256 259
 
 import numpy as np
 
-from contracts.errors import InputError
 from contracts.tokenizer import Merges, TokenIds
 from research.tokenizers.kernels.jit import kernel
 from research.tokenizers.kernels.pages import PADDING, eights
 
-_MOST = 1 << 31
 _ONE, _STEP = np.uint64(1), np.uint64(8)
 
 
 def token_lengths(merges: Merges) -> np.ndarray:
-    """int64: bytes of each text id. Raises `InputError` for tokens of 2 GiB and more, which some thirty merges make."""
+    """int64: bytes of each text id; `vocabulary.checked_merges` bounds them."""
     lengths = np.ones(256 + len(merges), np.int64)
     _measure(merges, lengths)
-    if lengths.sum() >= _MOST:
-        raise InputError("merges", expected="tokens of less than 2 GiB together", got=f"{lengths.max()} bytes in one")
     return lengths
 
 
@@ -42,7 +38,7 @@ class Spelling:
 @kernel
 def _measure(merges, lengths):
     for index in range(len(merges)):
-        lengths[256 + index] = min(_MOST, lengths[merges[index, 0]] + lengths[merges[index, 1]])
+        lengths[256 + index] = lengths[merges[index, 0]] + lengths[merges[index, 1]]
 
 
 @kernel

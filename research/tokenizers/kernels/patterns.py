@@ -4,8 +4,12 @@ Whether a border stands before a character is decided by the classes of four nei
 pattern states that as a function of four classes, tabulated once; so a new pattern is a function and no new loop.
 What four neighbours can't decide (`'ll`, three digits, blank lines) is left to the refinements in `scan.py`.
 
-To add one: a `NamedPattern` in `pretokenize.PATTERNS`, its rule here and in `_RULES`, its alphabet in the tests of the
-scanner. These compare every short text with the regex.
+To add one:
+- a `NamedPattern` in `pretokenize.PATTERNS`, its `frozen` form with every class in brackets, to fill in the ranges;
+- its rule here and in `_RULES`. Classes are three bits: of the eight none is free. A table with `letter` tells space,
+  line end and other white space apart, one without (`words`) has `word` and white space;
+- in `interop.spellings._PUBLISHED` how its publisher and this project spell it, or it is read back as a mere regex;
+- its alphabet in the tests of the scanner, which compare every short text with the regex.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,6 +19,7 @@ from itertools import product
 
 import numpy as np
 
+from contracts.errors import ShapeError
 from research.tokenizers.kernels.scan import BLANK, CLASSES, END, LETTER, NEWLINE, NUMBER, OTHER, SPACE, WHITE, WORD
 from research.tokenizers.pretokenize import NamedPattern, Pretokenizer, WholeText, class_ranges
 
@@ -94,6 +99,8 @@ def scanned(pretokenizer: Pretokenizer) -> Pattern | None:
 
 @cache
 def _tables(pattern: NamedPattern | WholeText) -> Pattern:
+    if pattern.name not in _RULES:
+        raise ShapeError(f"pattern {pattern.name!r}: expected a rule in kernels.patterns._RULES, got none")
     rule, *refinements = _RULES[pattern.name]
     borders = _tabulated(rule)
     return Pattern(_classes(pattern), borders, _cuts(borders, refined=any(refinements)), *refinements)

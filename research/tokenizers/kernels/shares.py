@@ -1,8 +1,7 @@
 """Encoding on several threads: a share is some megabytes of text between two safe cuts, and depends on no other.
 
 texts    aaaaaaaaaaaaaaaaaa|bbb|ccc|dddd      share 0: aaaaaa    share 1: aaaaaa    share 2: aaaaaabbb ...
-tokens   0000____1111____2222______3333__      every share writes where its bytes would be: never fewer than tokens
-         000011112222333                       then they are pushed together
+tokens   000011112222333                       each thread encodes a share; here they are put one behind another
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -26,9 +25,8 @@ SIZE = 1 << 20
 class Share:
     """Texts and parts of texts, one after another."""
 
-    begin: int
-    """in bytes, among all texts"""
     size: int = 0
+    """bytes"""
     texts: list[np.ndarray] = field(default_factory=list)
     closed: list[bool] = field(default_factory=list)
     """whether a text ends with this part of it"""
@@ -42,19 +40,30 @@ class Share:
 
 def shares(texts: Sequence[np.ndarray], pretokenizer: Pretokenizer, size: int = SIZE) -> Iterator[Share]:
     """All texts in shares of about `size` bytes, or more where no cut is allowed."""
-    share = Share(0)
+    share = Share()
     for text in texts:
         rest = text
-        while share.size + len(rest) > size and (cut := last_cut(rest, max(0, size - share.size), pretokenizer)):
+        while share.size + len(rest) > size and (cut := _cut(rest, size - share.size, pretokenizer)):
             share.add(rest[:cut], closed=False)
             rest = rest[cut:]
             yield share
-            share = Share(share.begin + share.size)
+            share = Share()
         share.add(rest, closed=True)
         if share.size >= size:
             yield share
-            share = Share(share.begin + share.size)
+            share = Share()
     yield share
+
+
+def _cut(text: np.ndarray, end: int, pretokenizer: Pretokenizer) -> int:
+    """The last place in the first `end` bytes where `text` may be cut; without one there, in twice as many, and so
+    on: behind a long run, threads share what follows. 0 if there is none at all."""
+    end = max(end, 1)
+    while end < len(text):
+        if cut := last_cut(text, end, pretokenizer):
+            return cut
+        end *= 2
+    return last_cut(text, len(text), pretokenizer)
 
 
 def encode_on_threads(

@@ -225,11 +225,11 @@ def test_a_pipe_is_read_to_its_end_wherever_it_stands_among_files(tmp_path, samp
     plain, pipe = tmp_path / "plain.txt", tmp_path / "pipe"
     plain.write_text(sample_text, encoding="utf-8")
     os.mkfifo(pipe)
-    writer = Thread(target=pipe.write_bytes, args=("piped 안녕 words".encode() * 50,))
+    writer = Thread(target=pipe.write_bytes, args=("piped 안녕 words".encode() * 50,), daemon=True)
     writer.start()
     parts = parts_of_files([pipe, plain], PATTERNS["gpt2"], size=64)
     assert counted(parts, "gpt2") == expected(["piped 안녕 words" * 50, sample_text], "gpt2")
-    writer.join()
+    writer.join(5)
 
 
 def test_a_file_that_says_it_has_no_bytes_is_read_all_the_same():

@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pieces import as_documents, texts
 
-from contracts.errors import InputError
 from research.tokenizers.kernels import encoder as encoder_module
-from research.tokenizers.kernels.decode import Spelling, token_lengths
+from research.tokenizers.kernels.decode import Spelling
 from research.tokenizers.kernels.encoder import Encoder
 from research.tokenizers.plain.encode import merge_bytes
 from research.tokenizers.plain.train import learn_merges
@@ -113,12 +112,6 @@ def test_any_ids_are_spelled_as_their_tokens_joined(sample_merges, ids):
     for left, right in sample_merges:
         tokens.append(tokens[left] + tokens[right])
     assert spelled(sample_merges, np.array(ids, np.int32)) == b"".join(tokens[token] for token in ids)
-
-
-def test_merges_whose_tokens_no_memory_holds_are_refused():
-    doubling = np.array([(97, 97), *((own_id, own_id) for own_id in range(256, 320))], np.int32)
-    with pytest.raises(InputError, match="2 GiB"):
-        token_lengths(doubling)
 
 
 @pytest.mark.slow

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pieces import as_documents, kernel_ends, regex_ends, split, texts
 
-from contracts.errors import InputError
+from contracts.errors import InputError, ShapeError
 from research.tokenizers.kernels import pages as pages_module
 from research.tokenizers.kernels.pages import Pages
 from research.tokenizers.kernels.patterns import scanned
-from research.tokenizers.pretokenize import PATTERNS, class_ranges, pretokenizer
+from research.tokenizers.pretokenize import PATTERNS, NamedPattern, class_ranges, pretokenizer
 
 named = pytest.mark.parametrize("name", PATTERNS)
 
@@ -137,3 +137,9 @@ def test_pages_serve_again_after_a_text_that_made_them_larger_and_one_that_was_l
 
 def borders(pages, texts):
     return [(page.borders[: page.pieces + 1].tolist(), page.pieces) for page in pages.of(as_documents(texts))]
+
+
+def test_a_named_pattern_without_a_rule_says_where_it_is_missing():
+    nameless = NamedPattern("new", r"\s+|\S+", PATTERNS["words"].version, r"[\s]+|[^\s]+")
+    with pytest.raises(ShapeError, match=r"expected a rule in kernels\.patterns\._RULES"):
+        scanned(nameless)

@@ -1,7 +1,6 @@
 """Threads that share a text make the ids that one makes, wherever the text is cut."""
 
 from contextlib import contextmanager
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -37,17 +36,24 @@ def test_any_number_of_threads_and_any_cuts_give_the_same_ids(name, texts, threa
 
 
 @given(st.lists(texts, max_size=4), st.integers(1, 30))
-def test_shares_are_the_texts_in_order_and_say_where_they_begin(texts, size):
+def test_shares_are_the_texts_in_order_and_say_how_large_they_are(texts, size):
     documents = as_documents(texts)
     found = list(shares(documents, PATTERNS["gpt2"], size))
     assert b"".join(part.tobytes() for share in found for part in share.texts) == "".join(texts).encode()
     assert sum(sum(share.closed) for share in found) == len(texts)
-    assert all(before.begin + before.size == after.begin for before, after in pairwise(found))
+    assert all(share.size == sum(map(len, share.texts)) for share in found)
 
 
 def test_a_long_text_is_shared_among_threads():
     documents = as_documents(["many words " * 1000])
     assert len(list(shares(documents, PATTERNS["gpt2"], 1 << 10))) >= 10
+
+
+def test_what_follows_a_run_without_any_cut_is_shared_too():
+    documents = as_documents(["a" * 5000 + " many words" * 1000])
+    found = list(shares(documents, PATTERNS["gpt2"], 1 << 10))
+    assert len(found) >= 6
+    assert max(share.size for share in found) < 3 * 5000
 
 
 def test_the_face_takes_threads(sample_text, monkeypatch):
