@@ -48,7 +48,7 @@ class BitsPerByte:
     vocab_sizes: tuple[int, ...] = (512, 1024, 2048)
     """text tokens of the BPE vocabularies, all cut from one training on the training text; upper bounds"""
     pattern: str = "words"
-    """how text is cut before merging: words, gpt2, cl100k, none, or a regular expression"""
+    """how text is cut before merging: words, gpt2, gpt2-digits, cl100k, none, or a regular expression"""
     seeds: int = 3
     """trainings of each arm, with the seeds 0, 1, ..."""
     text_bytes: int = 1_000_000

@@ -46,7 +46,7 @@ class DocumentIsolation:
     vocab_size: int = 1024
     """text tokens of the BPE vocabulary, learned from the training text; an upper bound"""
     pattern: str = "words"
-    """how text is cut before merging: words, gpt2, cl100k, none, or a regular expression"""
+    """how text is cut before merging: words, gpt2, gpt2-digits, cl100k, none, or a regular expression"""
     longest: int = 200
     """bytes of the longest document; longer ones are left out and counted"""
     length: int = 384

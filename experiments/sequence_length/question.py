@@ -48,7 +48,7 @@ class SequenceLength:
     vocab_sizes: tuple[int, ...] = (512, 1024, 2048, 4096, 8192)
     """text tokens of the vocabularies learned from the corpus; upper bounds"""
     pattern: str = "words"
-    """how text is cut before merging: words, gpt2, cl100k, none, or a regular expression"""
+    """how text is cut before merging: words, gpt2, gpt2-digits, cl100k, none, or a regular expression"""
     train_bytes: int = 2_000_000
     """at most so many bytes of each half of a slice teach a vocabulary, spread evenly over its documents"""
     context: int = 1024

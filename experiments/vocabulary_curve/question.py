@@ -51,7 +51,7 @@ class VocabularyCurve:
     context: int = 1024
     """characters of a context: its tokens, and so its attention, follow from the vocabulary"""
     pattern: str = "words"
-    """how text is cut before merging: words, gpt2, cl100k, none, or a regular expression"""
+    """how text is cut before merging: words, gpt2, gpt2-digits, cl100k, none, or a regular expression"""
     train_bytes: int = 8_000_000
     """at most so many bytes of a slice teach the vocabulary, spread evenly over its documents"""
 

@@ -52,7 +52,7 @@ class VocabularyLanguage:
     at: int = 8192
     """the size at which cost and gain are stated"""
     pattern: str = "words"
-    """how text is cut before merging: words, gpt2, cl100k, none, or a regular expression"""
+    """how text is cut before merging: words, gpt2, gpt2-digits, cl100k, none, or a regular expression"""
     train_bytes: int = 8_000_000
     """at most so many bytes teach a vocabulary; never more than the smaller of the two languages has"""
     resamples: int = 2000
