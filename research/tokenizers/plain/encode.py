@@ -1,6 +1,6 @@
 """Applies merges to a pre-token: always the earliest learned pair that is present, from left to right.
 
-A heap over linked ids keeps a long piece (100,000 letters without a space) at n log n instead of n squared.
+A heap of merges over linked ids keeps a long piece (100,000 letters without a space) at n log n, not n squared.
 """
 
 import heapq
@@ -13,33 +13,44 @@ _ABSORBED = -1
 
 
 def merge_bytes(data: bytes, ranks: Mapping[Pair, int]) -> list[int]:
-    """The ids of one pre-token. `ranks` gives the id that a pair merges into; a lower id was learned earlier."""
+    """The ids of one pre-token. `ranks` gives the id that a pair merges into, larger than the two ids of the pair.
+
+    So when a merge's turn comes, no further place of its pair can come to be: all are taken in one pass.
+    """
     ids = list(data)
     end = len(ids)
     before = list(range(-1, end - 1))
     after = list(range(1, end + 1))
-    heap = [(merged, place) for place, pair in enumerate(pairwise(data)) if (merged := ranks.get(pair)) is not None]
+    places: dict[int, list[int]] = {}
+    for place, pair in enumerate(pairwise(data)):
+        if (merged := ranks.get(pair)) is not None:
+            places.setdefault(merged, []).append(place)
+    heap = list(places)
     heapq.heapify(heap)
     while heap:
-        merged, place = heapq.heappop(heap)
-        right = after[place]
-        if right == end or ranks.get((ids[place], ids[right])) != merged:
-            continue  # an earlier merge changed one of the two, or absorbed this place
-        ids[place], ids[right] = merged, _ABSORBED
-        after[place] = following = after[right]
-        if following < end:
-            before[following] = place
-            _offer(heap, ranks, (merged, ids[following]), place)
-        previous = before[place]
-        if previous >= 0:
-            _offer(heap, ranks, (ids[previous], merged), previous)
+        merged = heapq.heappop(heap)
+        for place in sorted(places.pop(merged)):
+            right = after[place]
+            if right == end or ranks.get((ids[place], ids[right])) != merged:
+                continue  # an earlier merge changed one of the two, or absorbed this place
+            ids[place], ids[right] = merged, _ABSORBED
+            after[place] = following = after[right]
+            if following < end:
+                before[following] = place
+                if (later := ranks.get((merged, ids[following]))) is not None:
+                    _offer(heap, places, later, place)
+            previous = before[place]
+            if previous >= 0 and (later := ranks.get((ids[previous], merged))) is not None:
+                _offer(heap, places, later, previous)
     return [token_id for token_id in ids if token_id != _ABSORBED]
 
 
-def _offer(heap: list[Pair], ranks: Mapping[Pair, int], pair: Pair, place: int) -> None:
-    merged = ranks.get(pair)
-    if merged is not None:
-        heapq.heappush(heap, (merged, place))
+def _offer(heap: list[int], places: dict[int, list[int]], merged: int, place: int) -> None:
+    if merged in places:
+        places[merged].append(place)
+    else:
+        places[merged] = [place]
+        heapq.heappush(heap, merged)
 
 
 class PieceEncoder:
