@@ -21,7 +21,8 @@ class TrainTokenizer:
     times, or when the next token would have more than 1 MiB. The same text gives the same vocabulary on every machine.
 
     Files may be larger than memory, and every core counts. It can be stopped at any moment, by force too: counts are
-    kept beside --out every ten seconds, and the same command goes on from them.
+    kept beside --out every ten seconds, and the same command goes on from them; only what came by a pipe has to be
+    counted anew. --out lies outside of the corpus.
     """
 
     corpus: tyro.conf.Positional[tuple[str, ...]]
