@@ -1,6 +1,7 @@
 """What all tests share: reproducible property tests, strict broadcasting, and the way to corpora kept outside."""
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,10 @@ from hypothesis import settings
 os.environ.setdefault("JAX_NUMPY_RANK_PROMOTION", "raise")
 # The tests compile many programs and run each once; unoptimised they take two thirds of the time.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+
+# A background job inherits Ctrl-C ignored, and so would every program that a test starts to interrupt it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("ci")

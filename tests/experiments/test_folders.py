@@ -143,13 +143,7 @@ guarded(action)
 )
 def test_an_interrupt_ends_the_run_in_order_even_inside_a_callback_that_drops_it(tmp_path, number, code, extra):
     command = [sys.executable, "-c", PROGRAM, str(tmp_path / "out"), *extra]
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background job inherits it ignored
-    )
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     time.sleep(0.2)
