@@ -1,6 +1,5 @@
 """`bytebound tokenizer`: train a vocabulary on one's own text and keep it in a file that a person can read."""
 
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Literal
 import tyro
 
 from contracts.errors import InputError
+from experiments.files import check_writable
 from experiments.tokens import Verbatim
 
 
@@ -48,7 +48,7 @@ class TrainTokenizer:
 
         if not self.corpus:
             raise InputError("corpus", expected="at least one file or folder", got="none")
-        _check_writable(Path(self.out))
+        check_writable(Path(self.out))
         counts = _counts_file(Path(self.out))
         _check_outside(Path(self.out), self.corpus)
         _check_outside(counts, self.corpus)
@@ -76,19 +76,6 @@ class TrainTokenizer:
 
 def _counts_file(out: Path) -> Path:
     return out.with_name(f"{out.name}.counts")
-
-
-def _check_writable(path: Path) -> None:
-    """Refuse, before the training, a path that could not be written after it."""
-    problem = ""
-    if path.is_dir():
-        problem = f"the folder {path}"
-    elif not path.parent.is_dir():
-        problem = f"{path}, in a folder that does not exist"
-    elif not os.access(path.parent, os.W_OK | os.X_OK):
-        problem = f"{path}, in a folder that can't be written"
-    if problem:
-        raise InputError("--out", expected="a file that can be written", got=problem)
 
 
 def _check_outside(path: Path, corpus: Sequence[str]) -> None:

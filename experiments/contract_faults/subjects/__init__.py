@@ -1,1 +1,3 @@
-"""What faults are planted in besides the decoder: small and complete, until the project has its own of each."""
+"""What faults are planted in besides the decoder: small, complete and written out.
+
+The project's own step and cache leave to libraries, or to one fused call, what can go wrong in shape here."""

@@ -1,4 +1,4 @@
-"""A subject for faults, until generation has its own: a decoder that reads new tokens with a key-value cache.
+"""A subject for faults: a decoder that reads new tokens with a key-value cache.
 
 Small, complete and under contract: logits from the cache are those of the whole row.
 """

@@ -1,4 +1,4 @@
-"""A subject for faults, until training has its own: windows of a stream to a batch, a loss, and a clipped step.
+"""A subject for faults: windows of a stream to a batch, a loss, and a clipped step.
 
 Plain gradient descent, written out so that shapes can go wrong in all the usual places.
 """

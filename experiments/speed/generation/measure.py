@@ -14,6 +14,7 @@ from contracts.results import Factor, Row
 from experiments.figures import COLOURS, panels, save, say
 from experiments.finding import Finding
 from experiments.speed.generation.question import AIM, GenerationSpeed
+from experiments.speed.timed import spread, timed_row
 from experiments.tables import Table, number
 from research.progress import progress
 
@@ -63,7 +64,7 @@ def measure(arguments: GenerationSpeed) -> Finding:
     return Finding(
         rows=[row for one in found for row in _rows(one, arguments)],
         verdict="; ".join(
-            f"{number(one.rows)} row{'s' if one.rows > 1 else ''}: {_spread(one.speedup, 1)} times as fast, aim "
+            f"{number(one.rows)} row{'s' if one.rows > 1 else ''}: {spread(one.speedup, 1)} times as fast, aim "
             f"{AIM:g}: {one.judgement}"
             for one in found
         )
@@ -124,19 +125,17 @@ def _rows(one: Measured, arguments: GenerationSpeed) -> list[Row]:
     shape: dict[str, Factor] = {"d_model": arguments.d_model, "n_layers": arguments.n_layers, "rows": one.rows}
     shape["tokens"] = arguments.tokens
     speeds = [
-        _timed("tokens_per_second", values, "tokens/s", {**shape, "way": name}, _SPEED_TOLERANCE)
+        timed_row("tokens_per_second", values, "tokens/s", {**shape, "way": name}, _SPEED_TOLERANCE)
         for name, values in ((CACHED, one.cached), (WHOLE, one.whole))
     ]
-    return [*speeds, _timed("speedup", one.speedup, "ratio", shape, _RATIO_TOLERANCE)]
+    return [*speeds, timed_row("speedup", one.speedup, "ratio", shape, _RATIO_TOLERANCE)]
 
 
 def _table(found: Sequence[Measured], arguments: GenerationSpeed) -> Table:
     return Table(
         f"Writing {arguments.tokens} tokens",
         ("rows", f"tokens/s {CACHED}", f"tokens/s, {WHOLE}", "times as fast"),
-        tuple(
-            (number(one.rows), _spread(one.cached, 0), _spread(one.whole, 0), _spread(one.speedup, 1)) for one in found
-        ),
+        tuple((number(one.rows), spread(one.cached, 0), spread(one.whole, 0), spread(one.speedup, 1)) for one in found),
         "Medians, with least and most over the rounds, of programs that are compiled already. Without a cache a pass "
         "has as many positions as the row is long at its end.",
     )
@@ -157,12 +156,3 @@ def _draw(folder: Path, found: Sequence[Measured]) -> list[str]:
         axes.legend(fontsize=8.5, loc="center right")
         say(axes, "Writing", "Higher is faster. Bars: least and most over the rounds.")
         return save(figure, folder)
-
-
-def _timed(quantity: str, values: np.ndarray, unit: str, factors: dict[str, Factor], tolerance: float) -> Row:
-    low, high, median = float(values.min()), float(values.max()), float(np.median(values))
-    return Row(quantity, median, unit, "timed", "clock", factors, low, high, len(values), tolerance)
-
-
-def _spread(values: np.ndarray, digits: int) -> str:
-    return f"{np.median(values):,.{digits}f} [{values.min():,.{digits}f}, {values.max():,.{digits}f}]"

@@ -10,6 +10,7 @@ import numpy as np
 from contracts.results import Factor, Row
 from experiments.figures import COLOURS, panels, save, say
 from experiments.speed.seeds.question import AFTER, GAIN
+from experiments.speed.timed import spread, timed_row
 from experiments.tables import Table, number
 
 Judgement = Literal["gains", "does not gain", "undecided"]
@@ -62,9 +63,9 @@ def rows(found: Findings) -> list[Row]:
         for way, seconds in one.seconds.items():
             factors: dict[str, Factor] = {"preset": one.preset, "way": way, "seeds": found.seeds, "steps": found.steps}
             factors["platform"] = found.platform
-            result.append(_timed("job_seconds", seconds, "seconds", factors, _SECONDS_TOLERANCE))
+            result.append(timed_row("job_seconds", seconds, "seconds", factors, _SECONDS_TOLERANCE))
             if way != AFTER:
-                result.append(_timed("speedup", one.gain(way), "ratio", factors, _RATIO_TOLERANCE))
+                result.append(timed_row("speedup", one.gain(way), "ratio", factors, _RATIO_TOLERANCE))
     return result
 
 
@@ -72,7 +73,7 @@ def verdict(found: Findings) -> str:
     """Each way at each preset."""
     return " ".join(
         f"{way[0].upper()}{way[1:]}: "
-        + "; ".join(f"{_spread(one.gain(way))} at {one.preset} ({one.judgement(way)})" for one in found.measured)
+        + "; ".join(f"{spread(one.gain(way))} at {one.preset} ({one.judgement(way)})" for one in found.measured)
         + "."
         for way in found.measured[0].others
     )
@@ -81,8 +82,8 @@ def verdict(found: Findings) -> str:
 def highlights(found: Findings) -> list[str]:
     """What to take home."""
     return [
-        f"{found.seeds} seeds of {one.preset} take {_spread(one.seconds[AFTER])} s one after another, "
-        + ", ".join(f"{_spread(one.seconds[way])} s {way}" for way in one.others)
+        f"{found.seeds} seeds of {one.preset} take {spread(one.seconds[AFTER])} s one after another, "
+        + ", ".join(f"{spread(one.seconds[way])} s {way}" for way in one.others)
         for one in found.measured
     ]
 
@@ -93,9 +94,9 @@ def tables(found: Findings) -> list[Table]:
         (
             one.preset,
             way,
-            _spread(seconds),
+            spread(seconds),
             number(round(one.tokens / float(np.median(seconds)))),
-            "" if way == AFTER else _spread(one.gain(way)),
+            "" if way == AFTER else spread(one.gain(way)),
         )
         for one in found.measured
         for way, seconds in one.seconds.items()
@@ -126,12 +127,3 @@ def draw(folder: Path, found: Findings) -> list[str]:
         axes.legend(fontsize=8.5)
         say(axes, f"{found.seeds} seeds on {found.platform}", "Above the dashed line a way is faster than one by one.")
         return save(figure, folder)
-
-
-def _timed(quantity: str, values: np.ndarray, unit: str, factors: Mapping[str, Factor], tolerance: float) -> Row:
-    low, high, median = float(values.min()), float(values.max()), float(np.median(values))
-    return Row(quantity, median, unit, "timed", "clock", factors, low, high, len(values), tolerance)
-
-
-def _spread(values: np.ndarray) -> str:
-    return f"{np.median(values):.2f} [{values.min():.2f}, {values.max():.2f}]"
