@@ -18,6 +18,7 @@ from contracts.core import contract
 from contracts.decoder import LanguageModel
 from contracts.tokenizer import ByteLengths
 from research.model.nats import token_nats
+from research.train.compiler import compiler_options
 from research.train.config import TrainConfig
 from research.train.optimizer import adamw, learning_rate
 
@@ -106,7 +107,7 @@ def make_dispatch(train_step: Step, **options: Any) -> Step:
     def dispatch(state: TrainState, batches: Batch) -> tuple[TrainState, Metrics]:
         return jax.lax.scan(train_step, state, batches)
 
-    return jax.jit(dispatch, donate_argnums=0, **options)
+    return jax.jit(dispatch, donate_argnums=0, compiler_options=compiler_options(), **options)
 
 
 @contract
