@@ -34,6 +34,7 @@ def _without_lines(message):
     return re.sub(r"\.py:\d+", ".py", message)
 
 
+@pytest.mark.slow
 def test_the_two_lines_that_mend_the_mixer_mend_it():
     code = next(block for block in BLOCKS if "RunningMean" in block)
     lines = re.search(r"```text\n(        if segments is not None:\n.*?)```", README, flags=re.DOTALL)

@@ -4,6 +4,8 @@ import subprocess
 import sys
 import textwrap
 
+import pytest
+
 
 def run(code, **environment):
     program = textwrap.dedent(code)
@@ -51,6 +53,7 @@ def test_a_checked_call_without_jax_arrays_does_not_import_jax():
     assert result.returncode == 0
 
 
+@pytest.mark.slow
 def test_the_lowered_program_is_the_same_on_and_off():
     code = """
         import hashlib, jax, jax.numpy as jnp

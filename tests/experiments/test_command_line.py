@@ -153,6 +153,7 @@ def test_bytes_that_are_no_text_are_shown_as_such():
     assert readable(b"\x00") == "<U+0000>"
 
 
+@pytest.mark.slow
 def test_a_study_answers_what_the_text_allows_and_says_what_it_does_not(tmp_path):
     folder = tmp_path / "texts"
     folder.mkdir()

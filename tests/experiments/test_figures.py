@@ -17,6 +17,7 @@ def test_dollar_signs_are_drawn_and_no_markup_is_left_in_the_ticks(tmp_path):
     assert not any(sign in tick for tick in ticks for sign in "${\\")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_a_figure_is_saved_without_a_warning(tmp_path):
     with panels(2, 2, width=5.0) as (figure, axes):

@@ -13,6 +13,8 @@ from contracts.errors import InputError
 from contracts.laws import DecoderView, Effort, assert_laws, from_apply, verify
 from contracts.laws.decoder import LAWS
 
+pytestmark = pytest.mark.slow
+
 QUICK = Effort(examples=15, seconds=60.0)
 V, D, MOST = 29, 12, 32
 
@@ -191,7 +193,6 @@ def test_a_law_finds_its_fault_and_tells_the_smallest_counterexample(law, decode
     assert outcome.detail.startswith(counterexample)
 
 
-@pytest.mark.slow
 @EVERY_FAULT
 def test_a_fault_breaks_no_other_law(law, decoder, counterexample):
     assert list(broken_by(from_apply(decoder, params(), max_length=MOST))) == [law]
@@ -225,7 +226,6 @@ def test_the_gradient_finds_a_leak_that_rounding_hides_from_the_logits():
     assert broken["causality"].startswith("the gradient of the logits of position 0 reaches token 1: ")
 
 
-@pytest.mark.slow
 def test_tied_embeddings_and_log_probabilities_are_no_leak():
     def tied(params: Params, tokens: Array) -> Array:
         return jax.nn.log_softmax(states(params, tokens, None) @ params["embed"].T)
@@ -233,7 +233,6 @@ def test_tied_embeddings_and_log_probabilities_are_no_leak():
     assert_laws(from_apply(tied, params(), max_length=MOST), effort=QUICK)
 
 
-@pytest.mark.slow
 def test_a_table_of_other_things_as_long_as_the_vocabulary_is_no_leak():
     def with_odd_tables(params: Params, tokens: Array) -> Array:
         x = states(params, tokens, None) + params["positions"][None, : tokens.shape[1]]
@@ -272,7 +271,6 @@ def test_what_can_not_be_traced_is_run_as_it_is():
     assert "it can't be traced: TracerArrayConversionError" in str(report)
 
 
-@pytest.mark.slow
 def test_half_precision_inside_is_given_the_tolerance_that_it_needs():
     half = partial(jax.tree.map, lambda array: array.astype(jnp.bfloat16))
     apply: Callable[..., Array] = lambda params, tokens: right(half(params), tokens).astype(jnp.float32)  # noqa: E731

@@ -71,6 +71,7 @@ def test_a_report_reads_as_lines_and_as_data():
     assert json.loads(json.dumps(report.as_dict()))["outcomes"][0]["detail"] == "5 is not"
 
 
+@pytest.mark.slow
 def test_a_broken_law_fails_a_test_in_one_line_with_the_whole_report():
     shouting = from_encode_decode(lambda text: list(text.upper().encode()), lambda ids: bytes(ids).decode(), 256)
     with pytest.raises(AssertionError, match=r"decode\(encode\('a'\)\) is 'A'") as caught:

@@ -118,6 +118,7 @@ def test_a_module_that_takes_one_row_comes_in_through_vmap():
     assert broken_by(model) == ["shape"]
 
 
+@pytest.mark.slow
 def test_dropout_that_is_on_is_found_although_it_compiles_to_a_function():
     assert broken_by(Dropping(nnx.Rngs(0))) == ["deterministic"]
 

@@ -17,6 +17,8 @@ from contracts.laws import Effort, TokenizerView, from_encode_decode, verify
 from contracts.laws.tokenizer import LAWS
 from research.tokenizers import BPETokenizer, ByteTokenizer
 
+pytestmark = pytest.mark.slow
+
 QUICK = Effort(examples=20, seconds=30.0, code_points=2048)
 DOC, START = 258, 259
 TOKENS = [*(bytes([byte]) for byte in range(256)), b"aa", b"a "]

@@ -36,6 +36,7 @@ def test_an_outcome_is_what_fitting_and_evaluating_by_hand_come_to():
             assert score.nats_text == tuple(by_hand.ledger.nats_text.tolist())
 
 
+@pytest.mark.slow
 def test_the_first_context_is_scored_at_every_stop_and_the_others_from_the_middle_on():
     cell = tiny_cell(settings=replace(SETTINGS, evaluations=4))
     stops = {

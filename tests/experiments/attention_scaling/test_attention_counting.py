@@ -148,6 +148,7 @@ def test_the_rest_of_a_layer_needs_every_weight_so_that_the_compiler_can_drop_no
     assert shapes == sorted([(6,), (6,), (6, 8), (6, 4), (6, 4), (8, 6), (6, 5), (6, 5), (5, 6)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [130, 600])
 def test_the_core_in_blocks_computes_the_pairs_of_its_blocks_and_gives_the_same_numbers(length: int):
     dense, blocks = part_of(TINY, "core"), part_of(TINY, "core in blocks")

@@ -16,6 +16,8 @@ from experiments.attention_scaling.texts import TextCost
 from experiments.finding import Finding
 from experiments.recording import recording
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def arguments(tmp_path_factory: pytest.TempPathFactory) -> AttentionScaling:
@@ -65,7 +67,6 @@ def test_a_run_writes_a_result_without_a_path_of_the_machine(
         assert str(Path(arguments.corpus[0]).parent) not in (tmp_path / "out" / name).read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
 def test_exact_rows_are_equal_in_a_second_run(arguments: AttentionScaling, finding: Finding):
     assert exact(measure(arguments)) == exact(finding)
 

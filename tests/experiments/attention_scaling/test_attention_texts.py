@@ -30,6 +30,7 @@ def test_constructed_texts_mark_1_9_and_16_times_the_pairs():
     assert ratios == [1, 9, 16]
 
 
+@pytest.mark.slow
 @given(documents=st.lists(st.text(st.characters(codec="utf-8"), min_size=1), min_size=2, max_size=5))
 def test_bytes_need_between_1_and_16_times_the_pairs_of_characters(documents: list[str]):
     text = TextCost("some", "group", len("".join(documents)), len("".join(documents).encode()))

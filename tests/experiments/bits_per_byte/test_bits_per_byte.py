@@ -104,6 +104,7 @@ def test_held_out_documents_are_not_trained_on_and_say_the_same_in_both_language
     assert len(texts.mixed) == sum(map(len, texts.train.values()))
 
 
+@pytest.mark.slow
 def test_at_equal_bytes_both_are_read_at_the_same_bytes():
     one = compared("text bytes")
     expected = curve_of(cell_of("bpe-400"), 8000, 0) - curve_of(cell_of(BYTES), 8000, 0)
@@ -113,6 +114,7 @@ def test_at_equal_bytes_both_are_read_at_the_same_bytes():
     assert one.verdict.word == "better"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("context", [EQUAL_BYTES, EQUAL_TOKENS])
 def test_every_arm_is_read_at_the_bytes_that_all_have_read_however_far_it_went(context):
     """The curves are lines in the logarithm of bytes, so that reading them elsewhere would be seen."""
@@ -140,6 +142,7 @@ def cheaper(outcomes, times):
     ]
 
 
+@pytest.mark.slow
 def test_where_equal_flops_lie_outside_of_the_curves_the_row_says_so_and_the_run_is_kept(monkeypatch, tmp_path):
     monkeypatch.setattr(
         experiments.ablation.run, "run_cells", lambda cells, folder, processes=0: cheaper(outcomes_of(cells), 100)
@@ -201,6 +204,7 @@ def test_every_tokenizer_is_compared_once_in_each_way_on_each_text():
     assert len(found) == len(set(found)) == (2 * 3 + 3) * 3
 
 
+@pytest.mark.slow
 def test_the_finding_is_tabled_and_drawn_and_names_what_it_beats(monkeypatch, tmp_path):
     monkeypatch.setattr(experiments.ablation.run, "run_cells", lambda cells, folder, processes=0: outcomes_of(cells))
     found = measure(QUICK())

@@ -42,6 +42,7 @@ def findings(**changes: object) -> Findings:
     return replace(found, **changes)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_contracts_leave_the_lowered_program_the_same_byte_for_byte():
     found = lowered_programs(replace(SMALL, n_layers=1))
     assert set(found) == {"decoder", "training step"}
@@ -73,6 +74,7 @@ def test_every_checker_returns_what_the_function_returns():
         assert all(result is results[0] for result in results)
 
 
+@pytest.mark.slow
 def test_each_candidate_is_called_once_in_every_turn():
     turns: list[str] = []
 
@@ -86,6 +88,7 @@ def test_each_candidate_is_called_once_in_every_turn():
     assert len(timed) == 10
 
 
+@pytest.mark.slow
 def test_a_call_takes_its_own_time_whatever_else_is_called():
     samples = interleaved("", {"long": lambda: sum(range(20_000)), "short": lambda: None}, repeats=5, seed=0)
     assert spread(samples["long"]).median > 20 * spread(samples["short"]).median
@@ -131,6 +134,7 @@ def test_a_cache_entry_of_its_own_or_no_entry_at_all_fails_the_run(entries: tupl
         findings(cache_entries=entries).require_equal_programs()
 
 
+@pytest.mark.slow
 @pytest.mark.needs_contracts
 def test_an_eager_call_under_a_contract_takes_longer_than_none():
     samples = eager_calls(forms()[0], repeats=5, seed=0)

@@ -121,6 +121,7 @@ def test_no_two_rows_say_the_same_thing():
     assert len({row.to_json() for row in rows}) == len(rows) > len(trials)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("panel", range(3))
 def test_nothing_that_the_figure_says_is_cut_off(tmp_path: Path, panel: int, monkeypatch: pytest.MonkeyPatch):
     inside: list[bool] = []

@@ -141,6 +141,7 @@ def test_faults_are_planted_on_lines_that_run_each_once():
     assert not rotary_mutants(frozenset())
 
 
+@pytest.mark.slow
 def test_no_two_faults_of_a_program_have_the_same_name():
     for program in PROGRAMS:
         ran = {source_of(module)[0]: frozenset(range(1, 1000)) for module in program.modules}

@@ -173,6 +173,7 @@ def test_the_future_is_seen_by_no_shape_but_by_the_law_of_causality(bench: MakeB
     assert broken_law(bench("decoder"), planted, EQUAL) == "causality"
 
 
+@pytest.mark.slow
 def test_a_cache_read_wrongly_breaks_the_law_of_the_cache(bench: MakeBench):
     module = "experiments.contract_faults.subjects.cached_decoding"
     planted = mutant("cache", module, "attend", "[None, :] <= start", "[None, :] < start")

@@ -233,6 +233,7 @@ def test_given_tokenizers_have_short_names_and_equal_names_are_refused(tmp_path)
         tokenizers_beside_learned([mine, str(tmp_path / "two" / "mine.json")])
 
 
+@pytest.mark.slow
 def test_a_given_tokenizer_is_counted_as_it_encodes(tmp_path):
     tokenizer = BPETokenizer.train([slices()[1].text], 500, pattern="gpt2")
     tokenizer.save(tmp_path / "korean.json")

@@ -34,6 +34,7 @@ def job(**seconds):
     return Job("training", "sample", "gpt2, 300", 10**6, timed, {"slow": 10**5}, {})
 
 
+@pytest.mark.slow
 def test_every_call_is_timed_once_a_repeat_and_one_that_is_too_slow_only_once(monkeypatch):
     clock = {"now": 0.0}
     monkeypatch.setattr("time.perf_counter", lambda: clock["now"])

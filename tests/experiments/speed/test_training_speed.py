@@ -22,6 +22,7 @@ def measured(**seconds: list[float]) -> Measured:
     return Measured(TINY, timed, matmul_rate=1e9, useful_flops=10**9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CANDIDATES)
 def test_every_candidate_begins_at_the_logarithm_of_the_vocabulary_and_learns(name: str):
     if name not in installed():

@@ -138,6 +138,7 @@ def test_seeds_that_failed_are_all_named_and_only_those_that_ended_are_said_to_h
     assert str(refused(folders, refusals)).endswith("; none is trained to its end")
 
 
+@pytest.mark.slow
 def test_an_accelerator_trains_all_in_one_program(corpus, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
     options = ["--steps", "20", "--seeds", "2", *TINY]

@@ -46,6 +46,7 @@ def test_bits_are_those_of_witten_and_bells_formula(known, asked, order):
     assert found.tolist() == pytest.approx([naive_bits(known, document, order) for document in asked])
 
 
+@pytest.mark.slow
 @given(TEXTS, st.binary(max_size=4))
 def test_the_probabilities_of_all_symbols_behind_a_context_sum_to_one(known, context):
     model = ByteNGram.learn(known, 3)

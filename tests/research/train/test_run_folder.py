@@ -71,6 +71,7 @@ def test_a_run_in_a_folder_is_the_run_in_memory(unbroken, corpus):
     assert [line["loss"] for line in untimed_log(unbroken)] == found.metrics.loss[1::2].tolist()
 
 
+@pytest.mark.slow
 def test_an_opened_run_has_all_that_generation_needs(unbroken):
     run = open_run(unbroken)
     assert (run.step, run.config, run.tokenizer.identity) == (12, CONFIG, TOKENIZER.identity)
@@ -202,6 +203,7 @@ def test_a_run_in_use_by_another_process_is_refused(copied):
         resume(copied)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_loss_that_is_not_finite_keeps_the_checkpoint_before_it_and_tells_the_replay(corpus, tmp_path):
     folder = tmp_path / "run"
@@ -244,6 +246,7 @@ FULL = "[os_error_code='28']"
 ROOM = "RESOURCE_EXHAUSTED: Error writing"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "refusal",
     [OSError(errno.EFBIG, "File too large"), ValueError(f"{ROOM} params: Failed to write 9 bytes: no room {FULL}")],
