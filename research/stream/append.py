@@ -34,9 +34,25 @@ class StreamWriter:
         self._extend([] if after is None else [after])
         self.counts += added
 
-    def skip(self) -> None:
-        """Count a document that is left out."""
-        self.counts = replace(self.counts, skipped=self.counts.skipped + 1)
+    def append_together(self, ids: TokenIds, lengths: np.ndarray, added: StreamCounts) -> None:
+        """The next documents: the ids of all their texts, how many are each one's, and what they add to the counts."""
+        before, after, _ = self.layout
+        opened, around = before is not None, (before is not None) + (after is not None)
+        ends = np.cumsum(lengths + around)
+        starts = ends - lengths - around + opened
+        tokens = np.empty(int(lengths.sum()) + around * len(lengths), ids.dtype)
+        tokens[np.arange(len(ids)) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)] = ids
+        if before is not None:
+            tokens[starts - 1] = before
+        if after is not None:
+            tokens[ends - 1] = after
+        self._starts.append(self._length + starts)
+        self._extend(tokens)
+        self.counts += added
+
+    def skip(self, documents: int = 1) -> None:
+        """Count documents that are left out."""
+        self.counts = replace(self.counts, skipped=self.counts.skipped + documents)
 
     def commit(self) -> None:
         """Return when all that was appended is on the disk."""

@@ -11,8 +11,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
+
 from contracts.errors import InputError
-from contracts.stream import CorpusLimits, CorpusManifest, CorpusRecipe, OnEmpty, StoredDtype, StoredStream
+from contracts.stream import (
+    CorpusLimits,
+    CorpusManifest,
+    CorpusRecipe,
+    OnEmpty,
+    StoredDtype,
+    StoredStream,
+    StreamCounts,
+)
 from research.progress import progress
 from research.stream.append import StreamWriter
 from research.stream.encode import NO_LIMITS, DocumentEncoder
@@ -26,6 +36,9 @@ from research.tokenizers import BPETokenizer, ByteTokenizer
 
 COMMIT_BYTES = 1 << 24
 """of text between two commits: a second or two of work"""
+
+TOGETHER = 1 << 16
+"""Characters of documents that are encoded together: lines of 70 bytes take a ninth of the time of one by one."""
 
 
 def build_corpus(
@@ -76,7 +89,7 @@ def build_corpus(
             else:
                 journal = begin_or_continue(folder, recipe)
                 tokenizer.save(folder / TOKENIZER)
-                _build(folder, recipe, sources, encoder, journal)
+                _build(_Build(folder, recipe, sources, tokenizer, encoder, journal))
             forget_journal(folder)
     except OSError as error:
         hint = "once it can be written, the same command goes on from where it was"
@@ -97,16 +110,13 @@ def is_held_out(document: bytes, share: float) -> bool:
     return int.from_bytes(hashlib.sha256(document).digest()[:8], "big") < share * 2**64
 
 
-def _build(
-    folder: Path, recipe: CorpusRecipe, sources: list[Source], encoder: DocumentEncoder, journal: Journal
-) -> None:
-    build = _Build(folder, recipe, sources, encoder, journal)
+def _build(build: "_Build") -> None:
     try:
         build.run()
     except InputError as refusal:
         # What is refused would be refused again; but a source that could not be read may be readable next time.
         if not isinstance(refusal.__context__, OSError):
-            discard(folder)
+            discard(build.folder)
         raise
     finally:
         build.close()
@@ -116,11 +126,18 @@ class _Build:
     """A corpus between two commits."""
 
     def __init__(
-        self, folder: Path, recipe: CorpusRecipe, sources: list[Source], encoder: DocumentEncoder, journal: Journal
+        self,
+        folder: Path,
+        recipe: CorpusRecipe,
+        sources: list[Source],
+        tokenizer: ByteTokenizer | BPETokenizer,
+        encoder: DocumentEncoder,
+        journal: Journal,
     ) -> None:
         self.folder, self.recipe, self.sources, self.encoder, self.journal = folder, recipe, sources, encoder, journal
+        self.tokenizer = tokenizer
         encoder.counts = journal.train + journal.validation
-        self.dtype: StoredDtype = "uint16" if encoder.tokenizer.vocab_size <= 1 << 16 else "int32"
+        self.dtype: StoredDtype = "uint16" if tokenizer.vocab_size <= 1 << 16 else "int32"
         self.writers = {
             name: StreamWriter(folder, name, encoder.layout, DTYPES[self.dtype], getattr(journal, name))
             for name in SPLITS
@@ -131,19 +148,40 @@ class _Build:
         total, done = plain_bytes(self.sources), self.encoder.counts.bytes
         committed = done
         with progress("corpus", total=total and total - done, unit="bytes") as bar:
-            for source, document in self._documents():
+            for source, documents in self._groups():
                 before = self.encoder.counts.bytes
-                self._add(document)
+                if not self._add_together(documents):
+                    for document in documents:
+                        self._add(document)
                 bar.advance(self.encoder.counts.bytes - before)
                 if self.encoder.counts.bytes - committed >= COMMIT_BYTES:
                     committed = self.encoder.counts.bytes
-                    self._commit(source, document.index + 1)
+                    self._commit(source, documents[-1].index + 1)
         self._finish()
 
     def close(self) -> None:
         """Let go of the files."""
         for writer in self.writers.values():
             writer.close()
+
+    def _groups(self) -> Iterator[tuple[int, list[Document]]]:
+        """Documents that follow each other in one source; those before one that can't be read come before the error."""
+        group: list[Document] = []
+        number = size = 0
+        try:
+            for source, document in self._documents():
+                if group and (source != number or size >= TOGETHER):
+                    yield number, group
+                    group, size = [], 0
+                number = source
+                group.append(document)
+                size += len(document.text)
+        except InputError:
+            if group:
+                yield number, group
+            raise
+        if group:
+            yield number, group
 
     def _documents(self) -> Iterator[tuple[int, Document]]:
         for number in range(self.journal.source, len(self.sources)):
@@ -153,17 +191,46 @@ class _Build:
                 if document.index >= done:
                     yield number, document
 
+    def _add_together(self, documents: list[Document]) -> bool:
+        """Add all documents, or none: where something about one of them is to be refused, `_add` knows what."""
+        texts = [document.text for document in documents if document.text]
+        if not texts or (len(texts) < len(documents) and self.recipe.on_empty == "error"):
+            return False
+        try:
+            data = [text.encode() for text in texts]
+        except UnicodeEncodeError:
+            return False
+        ids, offsets = self.tokenizer.encode_batch(data)
+        if not self.encoder.is_exact(ids, offsets, data):
+            return False
+        held_out = np.array([is_held_out(document, self.recipe.validation) for document in data])
+        lengths, characters, sizes = np.diff(offsets), np.array([*map(len, texts)]), np.array([*map(len, data)])
+        added = {}
+        for name, chosen in (("train", ~held_out), ("validation", held_out)):
+            count, layout = int(chosen.sum()), self.encoder.layout
+            first = count and layout.added(is_first=not self.writers[name].counts.documents)
+            tokens = int(lengths[chosen].sum()) + first + max(0, count - 1) * layout.added(is_first=False)
+            added[name] = StreamCounts(count, int(characters[chosen].sum()), int(sizes[chosen].sum()), tokens, 0)
+        reached = self.encoder.counts + added["train"] + added["validation"]
+        if not self.encoder.allows(reached):
+            return False
+        for name, chosen in (("train", ~held_out), ("validation", held_out)):
+            self.writers[name].append_together(ids[np.repeat(chosen, lengths)], lengths[chosen], added[name])
+        self.writers[self._split(b"")].skip(len(documents) - len(texts))
+        self.encoder.counts = reached
+        return True
+
     def _add(self, document: Document) -> None:
         where = f"{document.source}, document {document.index}"
         text = self.encoder.text(document, where)
-        writer = self.writers["validation" if self._is_held_out(text, where) else "train"]
+        writer = self.writers[self._split(encode_utf8(text, where))]
         if text:
             writer.append(*self.encoder.encode(text, where, is_first=not writer.counts.documents))
         else:
             writer.skip()
 
-    def _is_held_out(self, text: str, where: str) -> bool:
-        return is_held_out(encode_utf8(text, where), self.recipe.validation)
+    def _split(self, document: bytes) -> str:
+        return "validation" if is_held_out(document, self.recipe.validation) else "train"
 
     def _commit(self, source: int, document: int) -> None:
         for writer in self.writers.values():

@@ -1,5 +1,7 @@
-"""One document to ids: verified to be the ids of exactly its text, and counted against the limits of the corpus."""
+"""Documents to ids: verified to be the ids of exactly their texts, and counted against the limits of the corpus."""
 
+from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -57,6 +59,18 @@ class DocumentEncoder:
         self._require("tokens", so_far.tokens + added.tokens, where)
         self.counts = so_far + added
         return ids, added
+
+    def is_exact(self, ids: TokenIds, offsets: np.ndarray, data: Sequence[bytes]) -> bool:
+        """Whether these are ids of text and stand for exactly these texts; of one that is not, `encode` says how."""
+        if len(ids) and ids.view(np.uint32).max() >= self.tokenizer.text_vocab_size:
+            return False
+        ends = np.concatenate([[0], np.cumsum(self.byte_lengths[ids], dtype=np.int64)])[offsets]
+        return np.array_equal(np.diff(ends), [len(text) for text in data])
+
+    def allows(self, counts: StreamCounts) -> bool:
+        """Whether no limit is exceeded by a corpus of this size."""
+        limits = {field.name: getattr(self.limits, field.name) for field in fields(self.limits)}
+        return all(limit is None or getattr(counts, name) <= limit for name, limit in limits.items())
 
     def _require(self, quantity: str, reached: int, where: str) -> None:
         limit = getattr(self.limits, quantity)

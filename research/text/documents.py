@@ -61,7 +61,11 @@ def read_documents(
         separator = "\n"
     end = None if separator is None else encode_utf8(separator, where="the separator")
     files = [file for path in paths for file in source_files(path)]
-    return (Document(text, str(file), index) for file in files for index, text in enumerate(_texts(file, end, field)))
+    return (
+        Document(text, source, index)
+        for file, source in zip(files, map(str, files), strict=True)
+        for index, text in enumerate(_texts(file, end, field))
+    )
 
 
 def encode_utf8(text: str, where: str) -> bytes:
@@ -132,8 +136,9 @@ def _texts(path: Path, end: bytes | None, field: str) -> Iterator[str]:
 def _plain_texts(path: Path, end: bytes | None) -> Iterator[str]:
     with _open(path) as file:
         pieces = [(0, file.read())] if end is None else split_stream(file, end)
+        source = str(path)  # a path is spelled out anew each time: a line takes longer than to be read
         for index, (offset, piece) in enumerate(pieces):
-            yield _decode(piece, offset, f"{path}, document {index}")
+            yield _decode(piece, offset, f"{source}, document {index}")
 
 
 def _jsonl_texts(path: Path, field: str) -> Iterator[str]:

@@ -107,7 +107,7 @@ def test_an_interrupted_build_says_that_it_goes_on(text, tmp_path, capsys, monke
     def interrupt(self, text):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(ByteTokenizer, "encode", interrupt)
+    monkeypatch.setattr(ByteTokenizer, "encode_batch", interrupt)
     with pytest.raises(SystemExit) as stop:
         run("build", text, "--out", tmp_path / "corpus", "--per-line")
     assert stop.value.code == 130

@@ -35,6 +35,45 @@ def test_each_split_is_the_stream_of_its_documents(source, tmp_path, boundary):
     verify_corpus(stored)
 
 
+@pytest.mark.parametrize("boundary", PROTOCOL_NAMES)
+@pytest.mark.parametrize("together", [1, 25, 1 << 18])
+def test_how_many_documents_are_encoded_together_changes_no_byte(source, tmp_path, monkeypatch, boundary, together):
+    tokenizer = BPETokenizer.train(LINES, vocab_size=280, boundary=boundary)
+    source.write_text("\n".join(line for each in LINES for line in (each, "", each[:3])), encoding="utf-8")
+    monkeypatch.setattr(corpus, "TOGETHER", together)
+    together = build(source, tmp_path / "together", tokenizer, on_empty="skip")
+    with monkeypatch.context() as patch:
+        patch.setattr(corpus._Build, "_add_together", lambda self, documents: False)
+        alone = build(source, tmp_path / "alone", tokenizer, on_empty="skip")
+    assert contents(together.folder) == contents(alone.folder)
+    assert together.train.counts.skipped + together.validation.counts.skipped == len(LINES)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"good\n\nb\xffd", "document 1"),
+        (b"good\nb\xffd\n\n", "document 1, byte offset 6"),
+    ],
+)
+def test_of_two_faults_the_first_one_is_told(source, tmp_path, data, message):
+    source.write_bytes(data)
+    with pytest.raises(InputError, match=message):
+        build(source, tmp_path / "corpus")
+
+
+def test_a_tokenizer_that_loses_text_is_refused_with_the_document(source, tmp_path, monkeypatch):
+    class Lossy(ByteTokenizer):
+        def encode_batch(self, texts, threads=1):
+            return super().encode_batch([text.replace(b"7", b"") for text in texts], threads)
+
+        def encode(self, text, threads=1):
+            return super().encode(text.replace("7", ""), threads)
+
+    with pytest.raises(InputError, match=r"expected 13 bytes, got tokens of 12 bytes at .*document 7"):
+        build(source, tmp_path / "corpus", Lossy())
+
+
 def test_the_folder_holds_what_it_says_and_nothing_else(source, tmp_path):
     stored = build(source, tmp_path / "corpus")
     assert sorted(contents(tmp_path / "corpus")) == sorted(FILES)
@@ -61,22 +100,24 @@ def test_a_build_killed_at_any_step_and_run_again_ends_with_the_same_bytes(sourc
 def test_a_finished_corpus_is_not_built_again(source, tmp_path, monkeypatch):
     build(source, tmp_path / "corpus")
     before = contents(tmp_path / "corpus")
-    monkeypatch.setattr(ByteTokenizer, "encode", lambda self, text: pytest.fail("encoded"))
+    for name in ("encode", "encode_batch"):
+        monkeypatch.setattr(ByteTokenizer, name, lambda self, text: pytest.fail("encoded"))
     build(source, tmp_path / "corpus")
     assert contents(tmp_path / "corpus") == before
 
 
 def test_what_was_committed_is_not_encoded_again(source, tmp_path, monkeypatch):
     monkeypatch.setattr(corpus, "COMMIT_BYTES", 1)
-    encode, encoded = ByteTokenizer.encode, []
+    monkeypatch.setattr(corpus, "TOGETHER", 1)
+    encode_batch, encoded = ByteTokenizer.encode_batch, []
 
-    def interrupted(self, text):
-        encoded.append(text)
+    def interrupted(self, texts):
+        encoded.extend(text.decode() for text in texts)
         if len(encoded) == 20:
             raise KeyboardInterrupt
-        return encode(self, text)
+        return encode_batch(self, texts)
 
-    monkeypatch.setattr(ByteTokenizer, "encode", interrupted)
+    monkeypatch.setattr(ByteTokenizer, "encode_batch", interrupted)
     with pytest.raises(KeyboardInterrupt):
         build(source, tmp_path / "corpus")
     with pytest.raises(InputError, match="an unfinished one; run the command"):
@@ -105,7 +146,7 @@ def test_a_corpus_of_another_identity_is_left_alone(source, tmp_path, monkeypatc
         build(source, folder)
     else:
         with monkeypatch.context() as patch:
-            patch.setattr(ByteTokenizer, "encode", interrupt)
+            patch.setattr(ByteTokenizer, "encode_batch", interrupt)
             with pytest.raises(KeyboardInterrupt):
                 build(source, folder)
     before = contents(folder)
@@ -198,13 +239,13 @@ def test_a_limit_counts_both_splits_together(source, tmp_path, quantity):
 
 
 def test_a_source_that_changes_meanwhile_is_refused(source, tmp_path, monkeypatch):
-    encode = ByteTokenizer.encode
+    encode_batch = ByteTokenizer.encode_batch
 
-    def changing(self, text):
+    def changing(self, texts):
         source.write_text("other")
-        return encode(self, text)
+        return encode_batch(self, texts)
 
-    monkeypatch.setattr(ByteTokenizer, "encode", changing)
+    monkeypatch.setattr(ByteTokenizer, "encode_batch", changing)
     with pytest.raises(InputError, match="the file as it was hashed"):
         build(source, tmp_path / "corpus")
     assert not (tmp_path / "corpus").exists()
