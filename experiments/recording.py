@@ -86,10 +86,16 @@ def plain(arguments: Any) -> dict[str, Any]:
     """Arguments as JSON; folders become their last name, so that no machine's path is kept."""
     values = dataclasses.asdict(arguments)
     kept = {name: value for name, value in values.items() if name not in _PLACES}
-    for name in ("corpus", "train", "test", "tokenizer", "decoder"):
+    for name in ("corpus", "threads_corpus", "train", "test", "tokenizer", "decoder"):
         if name in kept:
-            kept[name] = [printable(Path(path).name if os.sep in str(path) else path) for path in kept[name]]
+            kept[name] = _named(kept[name])
     return json.loads(json.dumps(kept, default=str))
+
+
+def _named(paths: Any) -> Any:
+    if isinstance(paths, list | tuple):
+        return [_named(path) for path in paths]
+    return paths if paths is None else printable(Path(paths).name if os.sep in str(paths) else paths)
 
 
 def versions() -> dict[str, str]:

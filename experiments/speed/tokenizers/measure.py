@@ -25,8 +25,9 @@ def measure(asked: TokenizerSpeed) -> Finding:
     from experiments.speed.tokenizers.texts import plain_texts
     from experiments.speed.tokenizers.verdict import highlights, verdict
 
-    with plain_texts(asked.corpus, asked.megabytes) as texts:
-        found = _findings(texts, asked)
+    threaded = () if asked.threads_corpus is None else (asked.threads_corpus,)
+    with plain_texts((*asked.corpus, *threaded), asked.megabytes) as texts:
+        found = _findings(texts[: len(asked.corpus)], texts[len(asked.corpus) :], asked)
     return Finding(
         rows=rows(found),
         verdict=verdict(found),
@@ -37,7 +38,7 @@ def measure(asked: TokenizerSpeed) -> Finding:
     )
 
 
-def _findings(texts: "Sequence[Text]", asked: TokenizerSpeed) -> "Findings":
+def _findings(texts: "Sequence[Text]", threaded: "Sequence[Text]", asked: TokenizerSpeed) -> "Findings":
     from experiments.speed.tokenizers import jobs, paper, scale
     from experiments.speed.tokenizers.findings import Findings
     from experiments.speed.tokenizers.peers import versions
@@ -56,7 +57,7 @@ def _findings(texts: "Sequence[Text]", asked: TokenizerSpeed) -> "Findings":
             done += [jobs.encoding(text, tokenizer, cold, asked, witnesses) for cold in (True, False)]
         done += [jobs.regex_encoding(text, usual, asked), jobs.byte_encoding(text, asked)]
         done += [jobs.decoding(text, tokenizer, asked) for tokenizer in tokenizers.values()]
-    done += scale.on_threads(largest, usual, asked, witnesses)
+    done += scale.on_threads(threaded[0] if threaded else largest, usual, asked, witnesses)
     done += scale.at_sizes(texts[0], usual, asked)
     witnesses.require_equal()
     memory, cannot = training_memory(largest.path, str(usual.pattern), size)
@@ -64,7 +65,7 @@ def _findings(texts: "Sequence[Text]", asked: TokenizerSpeed) -> "Findings":
     encoding = next(job for job in done if job.task == "encoding on threads")
     return Findings(
         versions=versions(),
-        corpora=[text.corpus() for text in texts],
+        corpora=[text.corpus() for text in (*texts, *threaded)],
         jobs=done,
         memory=memory,
         memory_of=(largest.name, f"{usual.pattern}, {size:,}"),

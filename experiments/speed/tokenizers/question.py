@@ -88,6 +88,8 @@ class TokenizerSpeed:
 
     corpus: tuple[str, ...]
     """text files (UTF-8, or .gz of it)"""
+    threads_corpus: str | None = None
+    """a larger text for two threads against one, which no peer has to read (default: the largest corpus)"""
     patterns: tuple[Pattern, ...] = ("words", "gpt2", "cl100k")
     """how text is cut before merging"""
     sizes: tuple[int, ...] = (4096, 32_768)

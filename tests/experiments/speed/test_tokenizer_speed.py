@@ -176,14 +176,19 @@ def test_a_small_run_answers_with_every_goal(file, tmp_path, monkeypatch):
     from experiments.speed.tokenizers import QUESTION, measure
 
     monkeypatch.setattr(question, "LEAST_BYTES", 1)
-    asked = TokenizerSpeed(corpus=(str(file),), patterns=("gpt2",), sizes=(300,), repeats=1, longest=1)
+    larger = tmp_path / "larger.txt"
+    larger.write_bytes(2 * file.read_bytes())
+    asked = TokenizerSpeed(
+        corpus=(str(file),), threads_corpus=str(larger), patterns=("gpt2",), sizes=(300,), repeats=1, longest=1
+    )
     finding = run(QUESTION, asked, measure, Output(out=str(tmp_path / "result")))
     assert "goals met" in finding.verdict
     manifest = json.loads((tmp_path / "result" / "manifest.json").read_text())
-    assert manifest["arguments"]["corpus"] == ["sample.txt"]
+    assert (manifest["arguments"]["corpus"], manifest["arguments"]["threads_corpus"]) == (["sample.txt"], "larger.txt")
     rows = [Row.from_json(line) for line in (tmp_path / "result" / "rows.jsonl").read_text().splitlines()]
     judged = {row.factors["what"] for row in rows if row.quantity == "goal"}
     assert {"byte tokenizer", "first start", "later starts", "training on threads", "encoding on threads"} <= judged
+    assert {row.factors["corpus"] for row in rows if "threads" in row.factors.get("what", "")} == {"larger.txt"}
 
 
 def test_a_small_text_judges_nothing_but_starting_up():
