@@ -62,7 +62,7 @@ def doomed_build(source, out, boundary, number):
 
 
 def main(source, out, boundary, mode):
-    corpus.COMMIT_BYTES, corpus.TOGETHER = 20, 1
+    corpus.COMMIT_BYTES, corpus.TOGETHER = 20, 1 if mode == "same" else 25  # one line, or two
     os.fsync = lambda descriptor: None  # what a killed process has written survives it; to wait for the disk is slow
     ByteTokenizer().encode("")  # imports what every child would have to
     kills = 0

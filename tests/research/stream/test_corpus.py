@@ -49,6 +49,22 @@ def test_how_many_documents_are_encoded_together_changes_no_byte(source, tmp_pat
     assert together.train.counts.skipped + together.validation.counts.skipped == len(LINES)
 
 
+def test_a_group_is_bounded_whatever_its_documents(source, tmp_path, monkeypatch):
+    groups, together = [], corpus._Build._add_together
+
+    def recorded(self, documents):
+        groups.append([len(document.text) for document in documents])
+        return together(self, documents)
+
+    monkeypatch.setattr(corpus, "TOGETHER", 100)
+    monkeypatch.setattr(corpus._Build, "_add_together", recorded)
+    source.write_text("\n".join(["ab"] * 50 + [""] * 500 + ["long" * 100] + ["ab"] * 50))
+    stored = build(source, tmp_path / "corpus", on_empty="skip", validation=0)
+    assert (stored.train.counts.documents, stored.train.counts.skipped) == (101, 500)
+    assert max(map(len, groups)) <= 100
+    assert max(map(sum, groups)) <= 100  # the long one went alone
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -108,7 +124,7 @@ def test_a_finished_corpus_is_not_built_again(source, tmp_path, monkeypatch):
 
 def test_what_was_committed_is_not_encoded_again(source, tmp_path, monkeypatch):
     monkeypatch.setattr(corpus, "COMMIT_BYTES", 1)
-    monkeypatch.setattr(corpus, "TOGETHER", 1)
+    monkeypatch.setattr(corpus, "TOGETHER", 25)  # two lines
     encode_batch, encoded = ByteTokenizer.encode_batch, []
 
     def interrupted(self, texts):
@@ -123,7 +139,7 @@ def test_what_was_committed_is_not_encoded_again(source, tmp_path, monkeypatch):
     with pytest.raises(InputError, match="an unfinished one; run the command"):
         open_corpus(tmp_path / "corpus")
     build(source, tmp_path / "corpus")
-    assert encoded == [*LINES[:20], *LINES[19:]]
+    assert encoded == [*LINES[:20], *LINES[18:]]
 
 
 @pytest.mark.parametrize("finished", [True, False])
