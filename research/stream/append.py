@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from jaxtyping import Int64
 
 from contracts.errors import InputError
 from contracts.stream import StreamCounts
@@ -34,7 +35,7 @@ class StreamWriter:
         self._extend([] if after is None else [after])
         self.counts += added
 
-    def append_together(self, ids: TokenIds, lengths: np.ndarray, added: StreamCounts) -> None:
+    def append_together(self, ids: TokenIds, lengths: Int64[np.ndarray, "documents"], added: StreamCounts) -> None:
         """The next documents: the ids of all their texts, how many are each one's, and what they add to the counts."""
         before, after, _ = self.layout
         opened, around = before is not None, (before is not None) + (after is not None)

@@ -201,17 +201,14 @@ class _Build:
         texts = [document.text for document in documents if document.text]
         if not texts or (len(texts) < len(documents) and self.recipe.on_empty == "error"):
             return False
-        try:
-            data = [text.encode() for text in texts]
-        except UnicodeEncodeError:
-            return False
+        data = [text.encode() for text in texts]  # whatever reads documents has refused what has no UTF-8
         ids, offsets = self.tokenizer.encode_batch(data)
         if not self.encoder.is_exact(ids, offsets, data):
             return False
         held_out = np.array([is_held_out(document, self.recipe.validation) for document in data])
         lengths, characters, sizes = np.diff(offsets), np.array([*map(len, texts)]), np.array([*map(len, data)])
-        added = {}
-        for name, chosen in (("train", ~held_out), ("validation", held_out)):
+        splits, added = {"train": ~held_out, "validation": held_out}, {}
+        for name, chosen in splits.items():
             count, layout = int(chosen.sum()), self.encoder.layout
             first = count and layout.added(is_first=not self.writers[name].counts.documents)
             tokens = int(lengths[chosen].sum()) + first + max(0, count - 1) * layout.added(is_first=False)
@@ -219,7 +216,7 @@ class _Build:
         reached = self.encoder.counts + added["train"] + added["validation"]
         if not self.encoder.allows(reached):
             return False
-        for name, chosen in (("train", ~held_out), ("validation", held_out)):
+        for name, chosen in splits.items():
             self.writers[name].append_together(ids[np.repeat(chosen, lengths)], lengths[chosen], added[name])
         self.writers[self._split(b"")].skip(len(documents) - len(texts))
         self.encoder.counts = reached

@@ -1,10 +1,11 @@
 """Documents to ids: verified to be the ids of exactly their texts, and counted against the limits of the corpus."""
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+from jaxtyping import Int64
 
 from contracts.errors import InputError
 from contracts.stream import CorpusLimits, OnEmpty, StreamCounts
@@ -60,7 +61,7 @@ class DocumentEncoder:
         self.counts = so_far + added
         return ids, added
 
-    def is_exact(self, ids: TokenIds, offsets: np.ndarray, data: Sequence[bytes]) -> bool:
+    def is_exact(self, ids: TokenIds, offsets: Int64[np.ndarray, "documents+1"], data: Sequence[bytes]) -> bool:
         """Whether these are ids of text and stand for exactly these texts; of one that is not, `encode` says how."""
         if len(ids) and ids.view(np.uint32).max() >= self.tokenizer.text_vocab_size:
             return False
@@ -69,7 +70,7 @@ class DocumentEncoder:
 
     def allows(self, counts: StreamCounts) -> bool:
         """Whether no limit is exceeded by a corpus of this size."""
-        limits = {field.name: getattr(self.limits, field.name) for field in fields(self.limits)}
+        limits = asdict(self.limits)
         return all(limit is None or getattr(counts, name) <= limit for name, limit in limits.items())
 
     def _require(self, quantity: str, reached: int, where: str) -> None:
