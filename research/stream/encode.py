@@ -61,7 +61,7 @@ class DocumentEncoder:
         self.counts = so_far + added
         return ids, added
 
-    def is_exact(self, ids: TokenIds, offsets: Int64[np.ndarray, "documents+1"], data: Sequence[bytes]) -> bool:
+    def is_exact(self, ids: TokenIds, offsets: Int64[np.ndarray, "bounds"], data: Sequence[bytes]) -> bool:
         """Whether these are ids of text and stand for exactly these texts; of one that is not, `encode` says how."""
         if len(ids) and ids.view(np.uint32).max() >= self.tokenizer.text_vocab_size:
             return False
