@@ -238,6 +238,7 @@ def test_no_shape_is_refused():
         measure(BoundaryCost(shapes=()))
 
 
+@pytest.mark.slow
 def test_a_run_on_a_persons_files_writes_a_whole_result(tmp_path: Path):
     for name, text in (("a.en.txt", "one\ntwo two\n"), ("a.ko.txt", "하나\n둘 둘\n")):
         (tmp_path / name).write_text(text, encoding="utf-8")

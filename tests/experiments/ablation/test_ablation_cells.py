@@ -60,6 +60,7 @@ def test_a_training_reads_what_it_is_asked_for_and_less_than_an_evaluation_inter
     assert np.ptp(np.diff([0, *stops])) <= cell.config.steps_per_dispatch
 
 
+@pytest.mark.slow
 def test_bytes_read_are_those_of_the_trained_targets():
     cell = tiny_cell()
     rows = Rows(cell.material.train, cell.material.tokenizer, cell.config.policy, 2, 24)

@@ -67,6 +67,7 @@ def test_a_visible_difference_is_found_in_eight_of_ten_simulated_experiments(n):
     assert rejected.mean() == pytest.approx(0.8, abs=0.012)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "spread", "margin"), [(3, 0.02, 0.05), (6, 0.3, 0.4), (26, 0.03, 0.02)])
 def test_equivalence_is_found_as_often_as_in_simulated_experiments_without_a_difference(n, spread, margin):
     draws = np.random.default_rng(n).normal(0, spread, size=(20_000, n))

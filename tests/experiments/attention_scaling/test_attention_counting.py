@@ -54,6 +54,7 @@ def test_every_term_of_a_tiny_decoder_is_the_product_counted_by_hand():
     }
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(config=configs(), length=st.integers(1, 40))
 def test_formula_and_trace_agree_in_every_term_of_every_part(config: DecoderConfig, length: int):
@@ -133,6 +134,7 @@ def random_rest() -> tuple[Callable[..., jax.Array], Any]:
     return part.run, jax.tree.map(lambda shape: jax.random.normal(next(keys), shape.shape), part.weights)
 
 
+@pytest.mark.slow
 def test_the_rest_of_a_layer_moves_nothing_between_positions():
     run, weights = random_rest()
     x = jax.random.normal(jax.random.key(1), (1, 4, TINY.d_model))

@@ -181,6 +181,7 @@ def test_a_cache_read_wrongly_breaks_the_law_of_the_cache(bench: MakeBench):
     assert broken_law(bench("cache"), planted, EQUAL) == "cache"
 
 
+@pytest.mark.slow
 def test_a_right_decoder_and_a_right_cache_break_no_law(bench: MakeBench):
     for name, module, qualname, end in (
         ("decoder", ATTENTION, "causal_attention", "return jax.nn."),
@@ -190,6 +191,7 @@ def test_a_right_decoder_and_a_right_cache_break_no_law(bench: MakeBench):
         assert broken_law(bench(name), unchanged, EQUAL) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.needs_contracts
 @pytest.mark.parametrize(
     ("fault", "what", "expected"),

@@ -29,6 +29,7 @@ def with_mixer(mixer):
     return lambda config, rngs: Decoder(config, rngs=rngs, mixer=mixer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [

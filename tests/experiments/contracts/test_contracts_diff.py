@@ -70,6 +70,7 @@ def embedded(repository, tmp_path_factory):
     return paths
 
 
+@pytest.mark.slow
 def test_a_revision_is_described_by_its_own_sources(embedded):
     found = {name: read_source(path).sha256 for name, path in embedded.items()}
     assert found["first"] == digest(specification())

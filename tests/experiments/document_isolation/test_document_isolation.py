@@ -173,6 +173,7 @@ def test_a_policy_that_should_isolate_and_leaks_ends_the_run(monkeypatch):
         measured(monkeypatch, known_worths, leaks=False)
 
 
+@pytest.mark.slow
 def test_everything_is_tabled_and_drawn_and_a_row_is_known_by_its_factors(monkeypatch, tmp_path):
     found = measured(monkeypatch, known_worths)
     assert all(table.rows for table in found.tables)
@@ -181,6 +182,7 @@ def test_everything_is_tabled_and_drawn_and_a_row_is_known_by_its_factors(monkey
     assert len(keys) == len(set(keys))
 
 
+@pytest.mark.slow
 def test_positions_that_few_held_out_tokens_stand_at_are_not_stated_and_the_run_is_kept(monkeypatch, tmp_path):
     """Two texts: 24 tokens of each at every position are 48 together."""
     few, enough = (measured(monkeypatch, known_worths, tokens=tokens) for tokens in (24, 25))

@@ -58,6 +58,7 @@ def value(quantity, **factors):
     return row.value
 
 
+@pytest.mark.slow
 def test_a_half_is_encoded_by_the_vocabulary_of_the_other_one():
     found = embedded()
     learned = next(column for column in found.columns if column.learned)
@@ -122,6 +123,7 @@ def test_an_english_only_vocabulary_hardly_shortens_unseen_korean_and_a_joint_on
     assert joint.judgement == "better"
 
 
+@pytest.mark.slow
 def test_a_row_is_known_by_its_quantity_and_factors():
     keys = [(row.quantity, json.dumps(row.factors, sort_keys=True)) for row in result().rows]
     assert len(keys) == len(set(keys))

@@ -117,6 +117,7 @@ def test_a_document_is_rewritten_under_the_vocabulary_that_did_not_learn_from_it
     assert indented.ratios[learned.name] == tokens["indent 8"] / tokens[COMPACT]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "bytes_ratio", "gpt2_ratio", "smollm2_ratio"),
     [("indent 8", 3.05, 6.56, 1.21), ("indent 2", 1.60, 2.51, 1.21)],

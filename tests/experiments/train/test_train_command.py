@@ -166,6 +166,7 @@ def test_a_mistake_is_told_in_one_line_and_leaves_nothing(arguments, message, tm
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_corpus_of_another_boundary_than_the_run_is_refused(trained, tmp_path, capsys):
     text = tmp_path / "text.txt"
     text.write_text("one\ntwo\nthree")
@@ -225,6 +226,7 @@ def test_an_expected_time_is_that_of_the_flops_at_a_share_of_the_peak(corpus, mo
     assert any(line.endswith("7 min to 17 min, at 50 % to 20 % of the peak") for line in lines)
 
 
+@pytest.mark.slow
 def test_tensorboard_gets_every_line_of_the_logs(corpus, tmp_path):
     pytest.importorskip("tensorboardX")
     assert run("--corpus", corpus, "--out", tmp_path / "run", *TINY, "--tensorboard") == 0

@@ -51,6 +51,7 @@ def test_a_path_leads_to_the_size_of_its_leaf() -> None:
     assert leaf_sizes(tree) == {"layers/0": 6, "scale": 1}
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(config=st.from_type(DecoderConfig), scanned=st.booleans())
 def test_each_group_of_the_formula_is_the_leaves_of_the_abstract_decoder(config, scanned) -> None:
@@ -61,6 +62,7 @@ def test_each_group_of_the_formula_is_the_leaves_of_the_abstract_decoder(config,
     assert groups == decoder_parameters(config).groups
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(config=st.from_type(DecoderConfig), rows=st.integers(1, 4), length=st.integers(1, 64), scanned=st.booleans())
 def test_every_matmul_of_the_decoder_is_a_term_of_the_formula(config, rows, length, scanned) -> None:

@@ -56,6 +56,7 @@ def test_the_law_of_caches_holds(make, changes):
     assert_laws(cached_view(make(**changes)), only=["cache"], effort=Effort(examples=3))
 
 
+@pytest.mark.slow
 def test_the_law_notices_a_cache_that_forgets(make, monkeypatch):
     monkeypatch.setattr("research.generate.laws.advance", _forgetful)
     with pytest.raises(AssertionError, match="differs at position"):

@@ -45,6 +45,7 @@ def test_a_temperature_near_zero_takes_the_likeliest_and_never_just_the_smallest
     assert set(draws(logits, Sampling(temperature, **limits))) == {3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("top_k", [None, 1, 3])
 @pytest.mark.parametrize("top_p", [None, 0.3, 0.8])
@@ -59,6 +60,7 @@ def test_tokens_come_as_often_as_the_definitions_say(temperature, top_k, top_p):
         assert test.pvalue > 1e-4
 
 
+@pytest.mark.slow
 @given(hnp.arrays(np.float32, SIZE, elements=st.sampled_from([-1.0, 0.0, 0.5, 1.0])), st.integers(1, SIZE))
 def test_top_k_keeps_exactly_k_tokens_and_of_equals_those_of_the_smallest_ids(logits, top_k):
     assert set(draws(logits, Sampling(1.0, top_k))) == set(possible(logits, np.ones(SIZE, bool), 1.0, top_k, None))

@@ -61,6 +61,7 @@ def plain(make, tokens):
     return logits_and_gradient(make(), tokens)
 
 
+@pytest.mark.slow
 def test_scanning_layers_leaves_logits_and_gradients(make, tokens, plain):
     logits, gradient = logits_and_gradient(make(scan_layers=True), tokens)
     np.testing.assert_allclose(logits, plain[0], atol=1e-6)

@@ -34,6 +34,7 @@ def one_query_at_a_time(queries, keys, values, segments):
 attend = jax.jit(attend_in_blocks, static_argnames="block")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("heads", [(1, 1), (4, 4), (4, 2), (6, 1)])
 @pytest.mark.parametrize("block", [1, 4, 7, LENGTH, LENGTH + 2])
 @pytest.mark.parametrize("segmented", [False, True])
@@ -44,6 +45,7 @@ def test_blocks_of_any_size_are_attention(heads, block, segmented):
     np.testing.assert_allclose(attend(queries, keys, values, segments, block=block), expected, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("segmented", [False, True])
 def test_gradients_through_blocks_are_those_of_the_dense_kernel(segmented):
     queries, keys, values = heads_of(4, 2)
@@ -79,6 +81,7 @@ def test_a_row_has_at_most_eight_blocks_and_a_short_one_has_one(length):
     assert causal_pairs(length) <= query_block_pairs(length, block) <= full_pairs(length)
 
 
+@pytest.mark.slow
 def test_a_long_row_of_the_decoder_is_attended_to_in_blocks():
     queries, keys, values = heads_of(2, 1, length=2 * SMALLEST_BLOCK + 3)
     matmuls = str(jax.make_jaxpr(causal_attention)(queries, keys, values)).count("dot_general")

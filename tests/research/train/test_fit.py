@@ -23,6 +23,7 @@ def test_another_seed_gives_other_first_parameters_and_other_rows(fitted):
     assert not np.array_equal(fitted.metrics.loss, other.metrics.loss)
 
 
+@pytest.mark.slow
 def test_steps_one_by_one_are_the_steps_of_a_dispatch_but_for_rounding(fitted):
     single = fit(tiny(steps_per_dispatch=1), STREAM, TOKENIZER)
     np.testing.assert_allclose(single.metrics.loss, fitted.metrics.loss, rtol=1e-5)
@@ -34,6 +35,7 @@ def test_the_loss_starts_at_that_of_a_uniform_guess_and_falls(fitted):
     assert fitted.metrics.loss[-1] < fitted.metrics.loss[0] - 1
 
 
+@pytest.mark.slow
 def test_a_number_of_steps_that_dispatches_do_not_divide_is_trained_to_the_end():
     found = fit(tiny(steps=5), STREAM, TOKENIZER)
     assert found.metrics.loss.shape == (5,)
@@ -47,6 +49,7 @@ def test_a_tokenizer_of_another_vocabulary_or_boundary_is_refused():
         fit(CONFIG, STREAM, ByteTokenizer("bos"))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_loss_that_is_not_finite_stops_the_training_at_its_step():
     wild = replace(CONFIG.optimizer, peak_learning_rate=1e30, warmup_steps=0)

@@ -222,6 +222,7 @@ def test_a_loss_that_is_not_finite_keeps_the_checkpoint_before_it_and_tells_the_
     assert all(np.isfinite(parameter).all() for parameter in parameters(run))
 
 
+@pytest.mark.slow
 def test_a_run_that_failed_before_its_first_checkpoint_is_not_said_to_have_one_or_to_go_on(corpus, tmp_path):
     folder = tmp_path / "run"
     optimizer = replace(CONFIG.optimizer, peak_learning_rate=1e19, warmup_steps=0, clip_norm=1e-15)

@@ -40,6 +40,7 @@ def parameters(decoder):
     return [np.asarray(each) for each in tree.leaves(decoder)]
 
 
+@pytest.mark.slow
 def test_each_seed_is_the_seed_alone_but_for_rounding(trained, corpus):
     for index, folder in enumerate(trained):
         alone = fit(replace(RUN, seed=5 + index), corpus.train, TOKENIZER)

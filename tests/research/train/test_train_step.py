@@ -50,6 +50,7 @@ def adamw_by_hand(parameter, gradient, config, decays):
     return parameter - rate * (direction + optimizer.weight_decay * parameter * decays)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clip_norm", [1e-3, 1e3])
 def test_a_step_is_the_gradient_of_the_mean_clipped_and_put_through_adamw(clip_norm):
     config = tiny(optimizer=replace(CONFIG.optimizer, clip_norm=clip_norm, eps=1e-3))
@@ -69,6 +70,7 @@ def test_a_step_is_the_gradient_of_the_mean_clipped_and_put_through_adamw(clip_n
         np.testing.assert_allclose(found, expected, rtol=2e-4, atol=2e-6, err_msg=jax.tree_util.keystr(path))
 
 
+@pytest.mark.slow
 def test_a_step_in_parts_is_the_step_of_the_whole_though_parts_have_unequal_weights():
     def weighted(parts):
         weights = np.ones((1, 6, 12), np.float32)

@@ -30,6 +30,7 @@ def learned(word_counts, limit, min_count, tie_break):
     return list(map(tuple, merges.tolist()))
 
 
+@pytest.mark.slow
 @ties
 @settings(max_examples=120)
 @given(words, st.integers(0, 60), st.integers(1, 4))
