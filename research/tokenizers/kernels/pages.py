@@ -11,7 +11,7 @@ import numpy as np
 
 from contracts.errors import InputError
 from research.tokenizers.kernels import scan
-from research.tokenizers.kernels.patterns import Pattern, scanned
+from research.tokenizers.kernels.patterns import Scanner, scanned
 from research.tokenizers.pretokenize import Pretokenizer
 
 PADDING = 16
@@ -49,7 +49,7 @@ class Pages:
     def __init__(self, pretokenizer: Pretokenizer, size: int = PAGE) -> None:
         pattern = scanned(pretokenizer)
         self._pretokenizer = pretokenizer
-        self._layout = None if pattern is None else _Layout(pattern, size)
+        self._layout = None if pattern is None else Layout(pattern, size)
 
     def of(self, documents: Iterable[np.ndarray]) -> Iterator[Page]:
         """The pieces of `documents` (uint8, valid UTF-8), on pages of `size` bytes or more where no cut is allowed."""
@@ -73,10 +73,10 @@ def read_only(array: np.ndarray) -> np.ndarray:
     return view
 
 
-class _Layout:
+class Layout:
     """Lays documents on a page and has it scanned when it is full."""
 
-    def __init__(self, pattern: Pattern, size: int) -> None:
+    def __init__(self, pattern: Scanner, size: int = PAGE) -> None:
         self.pattern = pattern
         self.usual = size
         self._take(size)
@@ -95,6 +95,7 @@ class _Layout:
         self.end, self.marks = 1, 1
 
     def pages(self, documents: Iterable[np.ndarray]) -> Iterator[Page]:
+        """As `Pages.of`."""
         self._begin()
         for document in documents:
             rest = read_only(document)
@@ -122,18 +123,7 @@ class _Layout:
         self.marks += 1
 
     def _scanned(self) -> Page:
-        pattern = self.pattern
-        pieces = scan.split(
-            self.data,
-            self.end,
-            pattern.classes,
-            pattern.borders,
-            pattern.contractions,
-            pattern.any_case,
-            pattern.lines_and_threes,
-            self.borders,
-            self.other,
-        )
+        pieces = self.pattern.split(self.data, self.end, self.borders, self.other)
         return Page(self.data, self.eights, self.borders, pieces, self.closed)
 
 

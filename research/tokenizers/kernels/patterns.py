@@ -1,6 +1,7 @@
-"""What the scanner knows of a named pattern: a class for every code point, and where a piece begins, as tables.
+"""What the scanner knows of a pattern: a class for every code point, and where a piece begins, as tables.
 
-Whether a border stands before a character is decided by the classes of four neighbours, `b2 b | here after`. Each
+A regex without a name becomes an automaton (`automata.py`), which needs nothing from here. What has a name is faster:
+whether a border stands before a character is decided by the classes of four neighbours, `b2 b | here after`. Each
 pattern states that as a function of four classes, tabulated once; so a new pattern is a function and no new loop.
 What four neighbours can't decide (`'ll`, three digits, blank lines) is left to the refinements in `scan.py`.
 
@@ -16,12 +17,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
+from typing import Protocol
 
 import numpy as np
 
 from contracts.errors import ShapeError
+from research.tokenizers.automaton import automaton
+from research.tokenizers.kernels import scan
+from research.tokenizers.kernels.automata import Runner
 from research.tokenizers.kernels.scan import BLANK, CLASSES, END, LETTER, NEWLINE, NUMBER, OTHER, SPACE, WHITE, WORD
-from research.tokenizers.pretokenize import NamedPattern, Pretokenizer, WholeText, class_ranges
+from research.tokenizers.pretokenize import NamedPattern, Pretokenizer, RegexPattern, WholeText, class_ranges
 
 Rule = Callable[[int, int, int, int], bool]
 
@@ -64,6 +69,23 @@ def none(b2: int, b: int, here: int, after: int) -> bool:
     return False
 
 
+class Scanner(Protocol):
+    """A pattern as `Pages` takes it."""
+
+    @property
+    def classes(self) -> np.ndarray:
+        """uint8[0x110000]: the class of each code point"""
+
+    @property
+    def cuts(self) -> np.ndarray:
+        """bool[classes, classes]: where text can be cut in two that know nothing of each other, by the class of the
+        character before and of the one behind"""
+
+    def split(self, page: np.ndarray, end: int, borders: np.ndarray, other: np.ndarray) -> int:
+        """Write the borders of the pieces in `page[:end]` to `borders`; the number of pieces. `other` is of its size,
+        to be written to."""
+
+
 @dataclass(frozen=True, eq=False)
 class Pattern:
     """A named pattern as the kernels take it."""
@@ -73,13 +95,18 @@ class Pattern:
     borders: np.ndarray
     """uint8[8^4]: 1 where a piece begins, by `b2 << 9 | b << 6 | here << 3 | after`"""
     cuts: np.ndarray
-    """uint8[8^2]: 1 where text can be cut in two that know nothing of each other, by `b << 3 | here`"""
+    """bool[8, 8]: where text can be cut in two that know nothing of each other, by `b` and `here`"""
     contractions: bool = False
     """`'s` and the like are pieces"""
     any_case: bool = False
     """and so is `'S`"""
     lines_and_threes: bool = False
     """blank lines are joined, and numbers set in threes"""
+
+    def split(self, page: np.ndarray, end: int, borders: np.ndarray, other: np.ndarray) -> int:
+        """As a `Scanner`."""
+        flags = self.contractions, self.any_case, self.lines_and_threes
+        return scan.split(page, end, self.classes, self.borders, *flags, borders, other)
 
 
 #: The rule, and then as in `Pattern`: contractions, any case, lines and threes.
@@ -92,9 +119,17 @@ _RULES: Mapping[str, tuple[Rule, bool, bool, bool]] = {
 }
 
 
-def scanned(pretokenizer: Pretokenizer) -> Pattern | None:
-    """The tables of a named pattern; `None` for a regex, which only the `regex` module can split."""
+def scanned(pretokenizer: Pretokenizer) -> Scanner | None:
+    """The tables of a pattern; `None` for a regex that only the `regex` module can follow."""
+    if isinstance(pretokenizer, RegexPattern):
+        return _runner(pretokenizer.regex)
     return _tables(pretokenizer) if isinstance(pretokenizer, (NamedPattern, WholeText)) else None
+
+
+@cache
+def _runner(regex: str) -> Runner | None:
+    compiled = automaton(regex)
+    return None if compiled is None else Runner.of(compiled)
 
 
 @cache
@@ -138,4 +173,4 @@ def _cuts(borders: np.ndarray, refined: bool) -> np.ndarray:
         safe[OTHER, LETTER] = False
         safe[BLANK, :] = False
     safe[END] = safe[:, END] = False
-    return safe.astype(np.uint8).reshape(-1)
+    return safe

@@ -80,7 +80,7 @@ def last_cut(text, end, classes, cuts):
         after = _character_before(text, after) if after > 0 else 0
     while after > 0:
         before = _character_before(text, after)
-        if cuts[character(text, before, classes)[0] << 3 | character(text, after, classes)[0]]:
+        if cuts[character(text, before, classes)[0], character(text, after, classes)[0]]:
             return after
         after = before
     return 0

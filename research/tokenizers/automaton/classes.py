@@ -1,0 +1,65 @@
+r"""Stage 2, classes: code points that no atom of a regex tells apart are one letter of the automaton's alphabet.
+
+What an atom matches is asked of the `regex` module, over all code points, so that `\p{L}` or `(?i:s)` (which takes ſ,
+U+017F, too) mean what they mean there.
+
+    code points    ... , - . / 0 1 2 ... A B C ...      \p{N}   no no no no yes yes yes   no no no
+    classes            2 3 2 2 4 4 4     5 5 5          -       no yes no ...
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+END = 0
+"""The class of the mark between documents; it is no character."""
+
+CODE_POINTS = 0x110000
+_FIRST_SURROGATE, _SURROGATES = 0xD800, 0x800
+_MOST = 255
+
+
+@dataclass(frozen=True, eq=False)
+class Alphabet:
+    """The classes of code points that a regex tells apart."""
+
+    classes: np.ndarray
+    """uint8[0x110000]: the class of each code point, from 1 on; `END` is 0"""
+    size: int
+    """how many classes there are, with `END`"""
+    members: dict[str, int]
+    """the classes that an atom matches, one bit each"""
+
+
+def alphabet(atoms: Iterable[str]) -> Alphabet | None:
+    """The coarsest classes that tell `atoms` apart; `None` if there are more than a byte can number."""
+    edges = {atom: _edges(atom) for atom in atoms}
+    # Between two neighbours of all edges nothing changes: thousands of stretches stand for a million code points.
+    starts = np.unique(np.concatenate([[0], *edges.values()]))
+    flags = np.array([np.searchsorted(edge, starts, "right") & 1 for edge in edges.values()], np.uint8)
+    kinds, classes = np.unique(flags.reshape(-1, len(starts)), axis=1, return_inverse=True)
+    size = 1 + kinds.shape[1]
+    if size > _MOST:
+        return None
+    members = {
+        atom: sum(2 << int(kind) for kind in np.flatnonzero(row)) for atom, row in zip(edges, kinds, strict=True)
+    }
+    lengths = np.diff(starts, append=CODE_POINTS)
+    return Alphabet(np.repeat(1 + classes.reshape(-1).astype(np.uint8), lengths), size, members)
+
+
+@cache
+def _all_characters() -> str:
+    """A surrogate is no character: no UTF-8 holds it."""
+    return "".join(chr(code) for code in range(CODE_POINTS) if not 0 <= code - _FIRST_SURROGATE < _SURROGATES)
+
+
+def _edges(atom: str) -> np.ndarray:
+    """int64: the code points at which what `atom` matches begins, ends, begins again ..."""
+    import regex
+
+    runs = [run.span() for run in regex.finditer(f"(?:{atom})+", _all_characters())]
+    edges = np.array(runs, np.int64).reshape(-1)
+    return np.where(edges >= _FIRST_SURROGATE, edges + _SURROGATES, edges)
