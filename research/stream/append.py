@@ -16,23 +16,40 @@ from research.stream.store import STARTS_DTYPE, stream_files
 
 
 class StreamWriter:
-    """Appends to the two files of a stream, of which `counts` says how much is already good."""
+    """Appends to the two files of a stream, of which `counts` says how much is already good, and `begun` how many
+    tokens of the text of one more document, if any."""
 
-    def __init__(self, folder: Path, name: str, layout: Layout, dtype: np.dtype, counts: StreamCounts) -> None:
+    def __init__(
+        self, folder: Path, name: str, layout: Layout, dtype: np.dtype, counts: StreamCounts, begun: int = 0
+    ) -> None:
         self.layout, self.counts = layout, counts
         # A closing that stands once, behind the last document, is counted from the first on but written by `finish`.
         self._length = counts.tokens - (layout.is_shared and counts.documents > 0)
+        self._start: int | None = None
+        """where the text of the document begins that has begun and not ended"""
+        if begun:
+            self._start = self._length + (layout.before is not None)
+            self._length = self._start + begun
         tokens, starts = stream_files(folder, name)
         self._tokens = _GrowingFile(tokens, dtype, self._length)
         self._starts = _GrowingFile(starts, STARTS_DTYPE, counts.documents)
 
     def append(self, ids: TokenIds, added: StreamCounts) -> None:
         """The next document: ids of its text, and what it adds to the counts."""
-        before, after, _ = self.layout
-        self._starts.append([self._length + (before is not None)])
-        self._extend([] if before is None else [before])
+        self.extend(ids)
+        self.end(added)
+
+    def extend(self, ids: TokenIds) -> None:
+        """More ids of the next document's text, which `end` ends."""
+        self._open()
         self._extend(ids)
+
+    def end(self, added: StreamCounts) -> None:
+        """End the document, which adds this to the counts."""
+        after = self.layout.after
+        self._starts.append([self._open()])
         self._extend([] if after is None else [after])
+        self._start = None
         self.counts += added
 
     def append_together(self, ids: TokenIds, lengths: Int64[np.ndarray, "documents"], added: StreamCounts) -> None:
@@ -70,6 +87,14 @@ class StreamWriter:
         """Let go of the files."""
         self._tokens.close()
         self._starts.close()
+
+    def _open(self) -> int:
+        """Where the text of the next document begins: behind its opening, which is there then."""
+        if self._start is None:
+            before = self.layout.before
+            self._extend([] if before is None else [before])
+            self._start = self._length
+        return self._start
 
     def _extend(self, tokens: Sequence[int] | TokenIds) -> None:
         self._tokens.append(tokens)

@@ -8,7 +8,7 @@ same bytes as one that was not.
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,14 +23,24 @@ from contracts.stream import (
     StoredStream,
     StreamCounts,
 )
-from research.progress import progress
+from research.progress import Progress, progress
 from research.stream.append import StreamWriter
 from research.stream.encode import NO_LIMITS, DocumentEncoder
-from research.stream.journal import Journal, begin_or_continue, discard, forget_journal, only_builder, write_journal
+from research.stream.groups import grouped
+from research.stream.journal import (
+    Begun,
+    Journal,
+    begin_or_continue,
+    discard,
+    forget_journal,
+    only_builder,
+    write_journal,
+)
+from research.stream.long import append_long
 from research.stream.manifest import FORMAT, MANIFEST, file_sha256, read_manifest, require_recipe, write_json
 from research.stream.sources import Source, plain_bytes, read_sources
 from research.stream.store import DTYPES, SPLITS, TOKENIZER, StoredCorpus, open_corpus, stream_files
-from research.text import Document, read_documents
+from research.text import Document, LongDocument, read_any_length
 from research.text.documents import encode_utf8
 from research.tokenizers import BPETokenizer, ByteTokenizer
 
@@ -57,7 +67,11 @@ def build_corpus(
 
     Each split is the stream that `build_stream` makes of its documents. Whether a document is held out depends on its
     own SHA-256 alone, so equal documents are never on both sides. Limits hold for the sum of both splits. Files are
-    read as `read_documents` reads them; the longest document bounds the memory.
+    read as `read_documents` reads them.
+
+    Memory is bounded by no document of a text file: a long one is read twice, encoded in parts and committed in
+    parts. It is bounded by the longest record of JSON lines or Parquet, by the longest text without a place where it
+    may be cut, and for a regex of one's own and the pattern `none` by the longest document.
 
     Raises:
         InputError: for what `read_documents` or `build_stream` refuse, after which nothing of the corpus is left; for
@@ -108,7 +122,11 @@ def _require_outside(folder: Path, paths: Sequence[str | os.PathLike[str]]) -> N
 
 def is_held_out(document: bytes, share: float) -> bool:
     """Whether a document, as UTF-8, belongs to validation: its SHA-256, as a fraction 0.(first 8 bytes), is below."""
-    return int.from_bytes(hashlib.sha256(document).digest()[:8], "big") < share * 2**64
+    return _is_below(hashlib.sha256(document).hexdigest(), share)
+
+
+def _is_below(sha256: str, share: float) -> bool:
+    return int(sha256[:16], 16) < share * 2**64
 
 
 def _build(build: "_Build") -> None:
@@ -139,25 +157,30 @@ class _Build:
         self.tokenizer = tokenizer
         encoder.counts = journal.train + journal.validation
         self.dtype: StoredDtype = "uint16" if tokenizer.vocab_size <= 1 << 16 else "int32"
+        begun = {} if journal.begun is None else {journal.begun.split: journal.begun.tokens}
         self.writers = {
-            name: StreamWriter(folder, name, encoder.layout, DTYPES[self.dtype], getattr(journal, name))
+            name: StreamWriter(
+                folder, name, encoder.layout, DTYPES[self.dtype], getattr(journal, name), begun.get(name, 0)
+            )
             for name in SPLITS
         }
+        self.done = self.committed = encoder.counts.bytes + (journal.begun.bytes if journal.begun else 0)
+        """of the text, how many bytes are in the streams"""
 
     def run(self) -> None:
         """Read from where the journal stands to the end, and finish."""
-        total, done = plain_bytes(self.sources), self.encoder.counts.bytes
-        committed = done
-        with progress("corpus", total=total and total - done, unit="bytes") as bar:
-            for source, documents in self._groups():
-                before = self.encoder.counts.bytes
+        total = plain_bytes(self.sources)
+        with progress("corpus", total=total and total - self.done, unit="bytes") as bar:
+            for source, documents in grouped(self._documents(bar), TOGETHER):
+                if isinstance(documents, LongDocument):
+                    self._add_long(source, documents, bar)
+                    continue
+                self._require_nothing_begun()
                 if len(documents) == 1 or not self._add_together(documents):
                     for document in documents:
                         self._add(document)
-                bar.advance(self.encoder.counts.bytes - before)
-                if self.encoder.counts.bytes - committed >= COMMIT_BYTES:
-                    committed = self.encoder.counts.bytes
-                    self._commit(source, documents[-1].index + 1)
+                self._advance(self.encoder.counts.bytes, bar)
+                self._commit_if_due(source, documents[-1].index + 1)
         self._finish()
 
     def close(self) -> None:
@@ -165,34 +188,16 @@ class _Build:
         for writer in self.writers.values():
             writer.close()
 
-    def _groups(self) -> Iterator[tuple[int, list[Document]]]:
-        """Documents that follow each other in one source, `TOGETHER` characters at most, or one that is longer.
+    def _documents(self, bar: Progress) -> Iterator[tuple[int, Document | LongDocument]]:
+        def measuring(size: int) -> None:
+            bar.note = f"a long document, {size:,} bytes so far, is read before it is encoded"
+            bar.advance(0)
 
-        Those before a document that can't be read come before the error.
-        """
-        group: list[Document] = []
-        number = size = 0
-        try:
-            for source, document in self._documents():
-                length = len(document.text) + 1  # an empty one takes its place in memory, too
-                if group and (source != number or size + length > TOGETHER):
-                    yield number, group
-                    group, size = [], 0
-                number = source
-                group.append(document)
-                size += length
-        except InputError:
-            if group:
-                yield number, group
-            raise
-        if group:
-            yield number, group
-
-    def _documents(self) -> Iterator[tuple[int, Document]]:
         for number in range(self.journal.source, len(self.sources)):
             done = self.journal.document if number == self.journal.source else 0
-            path = self.sources[number].path
-            for document in read_documents(path, separator=self.recipe.separator, field=self.recipe.field):
+            path, recipe = self.sources[number].path, self.recipe
+            for document in read_any_length(path, recipe.separator, recipe.field, measuring=measuring):
+                bar.note = ""
                 if document.index >= done:
                     yield number, document
 
@@ -231,14 +236,39 @@ class _Build:
         else:
             writer.skip()
 
+    def _add_long(self, source: int, document: LongDocument, bar: Progress) -> None:
+        name = "validation" if _is_below(document.sha256, self.recipe.validation) else "train"
+        begun = self.journal.begun or Begun(name)
+        if begun.split == name:
+            self.journal = replace(self.journal, begun=None)
+        self._require_nothing_begun()
+        before, where = self.encoder.counts.bytes, f"{document.source}, document {document.index}"
+        for part in append_long(document, self.tokenizer, self.encoder, self.writers[name], begun, where):
+            self._advance(before + part.bytes, bar)
+            self._commit_if_due(source, document.index, part)
+
+    def _require_nothing_begun(self) -> None:
+        """Refuse to put a document behind a part of another one."""
+        if (begun := self.journal.begun) is not None:
+            got, hint = f"another, with {begun.bytes} bytes of one in {begun.split}", "remove its folder"
+            raise InputError(str(self.folder), expected="the journal of this text", got=got, hint=hint)
+
     def _split(self, document: bytes) -> str:
         return "validation" if is_held_out(document, self.recipe.validation) else "train"
 
-    def _commit(self, source: int, document: int) -> None:
+    def _advance(self, done: int, bar: Progress) -> None:
+        bar.advance(done - self.done)
+        self.done = done
+
+    def _commit_if_due(self, source: int, document: int, begun: Begun | None = None) -> None:
+        """Commit all before this document, and what is begun of it, if that is enough since the last time."""
+        if self.done - self.committed < COMMIT_BYTES:
+            return
+        self.committed = self.done
         for writer in self.writers.values():
             writer.commit()
         counts = {name: writer.counts for name, writer in self.writers.items()}
-        write_journal(self.folder, Journal(source, document, **counts))
+        write_journal(self.folder, Journal(source, document, **counts, begun=begun))
 
     def _finish(self) -> None:
         """Close the streams, and say so: the manifest makes the folder a corpus."""

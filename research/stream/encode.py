@@ -50,16 +50,21 @@ class DocumentEncoder:
         `is_first` tells whether it is the first of its stream. Each limit is checked as soon as its quantity is known:
         documents and characters before the text is encoded.
         """
-        so_far = self.counts
-        self._require("documents", so_far.documents + 1, where)
-        self._require("characters", so_far.characters + len(text), where)
+        self.require_room(len(text), 0, where)
         text_bytes = len(encode_utf8(text, where))
-        self._require("bytes", so_far.bytes + text_bytes, where)
-        ids = self._verified_ids(text, text_bytes, where)
+        self.require_room(len(text), text_bytes, where)
+        ids = np.ascontiguousarray(self.tokenizer.encode(text))
+        self.verify(ids, text_bytes, where)
         added = StreamCounts(1, len(text), text_bytes, len(ids) + self.layout.added(is_first), 0)
-        self._require("tokens", so_far.tokens + added.tokens, where)
-        self.counts = so_far + added
+        self.require("tokens", self.counts.tokens + added.tokens, where)
+        self.counts += added
         return ids, added
+
+    def require_room(self, characters: int, text_bytes: int, where: str) -> None:
+        """Refuse a document of this size if a limit does not allow it."""
+        self.require("documents", self.counts.documents + 1, where)
+        self.require("characters", self.counts.characters + characters, where)
+        self.require("bytes", self.counts.bytes + text_bytes, where)
 
     def is_exact(self, ids: TokenIds, offsets: Int64[np.ndarray, "bounds"], data: Sequence[bytes]) -> bool:
         """Whether these are ids of text and stand for exactly these texts; of one that is not, `encode` says how."""
@@ -73,16 +78,16 @@ class DocumentEncoder:
         limits = asdict(self.limits)
         return all(limit is None or getattr(counts, name) <= limit for name, limit in limits.items())
 
-    def _require(self, quantity: str, reached: int, where: str) -> None:
+    def require(self, quantity: str, reached: int, where: str) -> None:
+        """Refuse a corpus that has reached this much of a quantity, if its limit is lower."""
         limit = getattr(self.limits, quantity)
         if limit is not None and reached > limit:
             raise InputError(
                 f"corpus limit {quantity}", expected=f"at most {limit} {quantity}", got=reached, where=where
             )
 
-    def _verified_ids(self, text: str, text_bytes: int, where: str) -> TokenIds:
-        """The text's ids, if they are ids of text and stand for exactly its bytes: a tokenizer may be anybody's."""
-        ids = np.ascontiguousarray(self.tokenizer.encode(text))
+    def verify(self, ids: TokenIds, text_bytes: int, where: str) -> None:
+        """Refuse what is no text's ids, or stands for more or fewer bytes: a tokenizer may be anybody's."""
         if ids.dtype != np.int32 or ids.ndim != 1:
             got = f"{ids.dtype}{list(ids.shape)}"
             raise InputError("tokenizer", expected="int32[N] ids", got=got, where=where)
@@ -95,7 +100,6 @@ class DocumentEncoder:
             got = f"tokens of {encoded} bytes"
             hint = "the tokenizer loses or adds text"
             raise InputError("tokenizer", expected=f"{text_bytes} bytes", got=got, where=where, hint=hint)
-        return ids
 
 
 def _byte_count(ids: TokenIds, byte_lengths: ByteLengths) -> int:

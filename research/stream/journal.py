@@ -20,13 +20,24 @@ JOURNAL = "journal.json"
 
 
 @dataclass(frozen=True)
+class Begun:
+    """How much of the text of a long document is in the stream of its split, behind all whole documents."""
+
+    split: str
+    bytes: int = 0
+    tokens: int = 0
+
+
+@dataclass(frozen=True)
 class Journal:
-    """What is committed: everything before this document of this source, counted by split."""
+    """What is committed: everything before this document of this source, counted by split, and perhaps a part of it."""
 
     source: int = 0
     document: int = 0
     train: StreamCounts = NO_DOCUMENTS
     validation: StreamCounts = NO_DOCUMENTS
+    begun: Begun | None = None
+    """of this document; a journal without it is one from before documents were committed in parts"""
 
 
 def begin_or_continue(folder: Path, recipe: CorpusRecipe) -> Journal:
@@ -93,4 +104,6 @@ def _read(path: Path, parse: Callable[[dict[str, Any]], Parsed]) -> Parsed:
 
 
 def _parse(data: dict[str, Any]) -> Journal:
-    return Journal(**{**data, **{name: StreamCounts(**data[name]) for name in SPLITS}})
+    counts = {name: StreamCounts(**data[name]) for name in SPLITS}
+    begun = data.get("begun")
+    return Journal(**{**data, **counts, "begun": None if begun is None else Begun(**begun)})

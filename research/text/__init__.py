@@ -10,6 +10,7 @@ from research.text.embedded import (
     parallel_documents,
 )
 from research.text.formats import FORMATS, formatted_documents
+from research.text.long import LongDocument, read_any_length
 
 __all__ = [
     "FORMATS",
@@ -17,11 +18,13 @@ __all__ = [
     "Document",
     "EmbeddedText",
     "Language",
+    "LongDocument",
     "aligned_sentences",
     "corpus_digest",
     "embedded_texts",
     "formatted_documents",
     "parallel_documents",
+    "read_any_length",
     "read_documents",
     "source_files",
 ]

@@ -55,17 +55,20 @@ def read_documents(
         raise InputError("paths", expected="at least one file or folder", got="none")
     if per_line and separator is not None:
         raise InputError("separator", expected="none where per_line is set", got=repr(separator))
-    if separator == "":
-        raise InputError("separator", expected="at least one character", got="an empty string")
-    if per_line:
-        separator = "\n"
-    end = None if separator is None else encode_utf8(separator, where="the separator")
+    end = separator_bytes("\n" if per_line else separator)
     files = [file for path in paths for file in source_files(path)]
     return (
         Document(text, source, index)
         for file, source in zip(files, map(str, files), strict=True)
         for index, text in enumerate(_texts(file, end, field))
     )
+
+
+def separator_bytes(separator: str | None) -> bytes | None:
+    """The separator as it stands in a file. Raises `InputError` for an empty one."""
+    if separator == "":
+        raise InputError("separator", expected="at least one character", got="an empty string")
+    return None if separator is None else encode_utf8(separator, where="the separator")
 
 
 def encode_utf8(text: str, where: str) -> bytes:
@@ -125,64 +128,88 @@ def _unpacked(path: Path) -> Path:
 
 
 def _texts(path: Path, end: bytes | None, field: str) -> Iterator[str]:
-    name = path.name.lower()
-    if name.endswith(".parquet"):
-        return _parquet_texts(path, field)
-    if name.endswith((".jsonl", ".jsonl.gz")):
-        return _jsonl_texts(path, field)
-    return _plain_texts(path, end)
+    if is_plain(path):
+        return _plain_texts(path, end)
+    return _parquet_texts(path, field) if path.name.lower().endswith(".parquet") else _jsonl_texts(path, field)
+
+
+def is_plain(path: Path) -> bool:
+    """Whether the file, unpacked if need be, is nothing but text: no records of which a field is the text."""
+    return not path.name.lower().endswith((".parquet", ".jsonl", ".jsonl.gz"))
 
 
 def _plain_texts(path: Path, end: bytes | None) -> Iterator[str]:
-    with _open(path) as file:
+    with open_unpacked(path) as file:
         pieces = [(0, file.read())] if end is None else split_stream(file, end)
         source = str(path)  # a path is spelled out anew each time: a line takes longer than to be read
         for index, (offset, piece) in enumerate(pieces):
-            yield _decode(piece, offset, f"{source}, document {index}")
+            yield decode_utf8(piece, offset, f"{source}, document {index}")
 
 
 def _jsonl_texts(path: Path, field: str) -> Iterator[str]:
-    with _open(path) as file:
+    with open_unpacked(path) as file:
         for number, (offset, line) in enumerate(split_stream(file, b"\n"), start=1):
             where = f"{path}, line {number}"
             if line.strip():
-                yield _json_field(_decode(line, offset, where), field, where)
+                yield _json_field(decode_utf8(line, offset, where), field, where)
 
 
 def _parquet_texts(path: Path, field: str) -> Iterator[str]:
     for index, value in enumerate(parquet_values(path, field)):
-        yield _decode(value, 0, f"{path}, row {index} of column {field!r}")
+        yield decode_utf8(value, 0, f"{path}, row {index} of column {field!r}")
 
 
 def split_stream(file: BufferedIOBase, end: bytes, chunk_bytes: int = CHUNK_BYTES) -> Iterator[tuple[int, bytes]]:
     """The pieces of `file` between `end`s, each with its byte offset, as `bytes.split` gives them, but for a last
     one that is empty or a line end. Holds one piece and one chunk."""
+    return ((offset, piece) for offset, piece, _ in fragments(file, end, None, chunk_bytes))
+
+
+def fragments(
+    file: BufferedIOBase, end: bytes | None, most: int | None, chunk_bytes: int = CHUNK_BYTES
+) -> Iterator[tuple[int, bytes, bool]]:
+    """(byte offset, bytes, whether a piece ends with them): the pieces of `split_stream`, or without an `end` the
+    whole file as one, of which those longer than `most` bytes (at least 2) may come in several fragments.
+
+    Holds `most` bytes and a chunk. The last fragment of several may be empty."""
     buffer, offset = bytearray(), 0
+    kept = 0 if end is None else len(end) - 1  # bytes that may be the beginning of an `end`
+    within = False  # a piece, fragments of which have been given
     while chunk := file.read(chunk_bytes):
-        # An `end` may straddle two chunks; what was searched before is not searched again.
-        search = max(0, len(buffer) - len(end) + 1)
+        search = max(0, len(buffer) - kept)  # what was searched before is not searched again
         buffer += chunk
         begin = 0
-        while (stop := buffer.find(end, search)) >= 0:
-            yield offset + begin, bytes(buffer[begin:stop])
+        while end is not None and (stop := buffer.find(end, search)) >= 0:
+            yield offset + begin, bytes(buffer[begin:stop]), True
             begin = search = stop + len(end)
+            within = False
+        if most is not None and len(buffer) - kept - begin > (0 if within else most):
+            stop = len(buffer) - kept
+            yield offset + begin, bytes(buffer[begin:stop]), False
+            begin, within = stop, True
         del buffer[:begin]
         offset += begin
-    if buffer not in (b"", b"\n", b"\r\n"):
-        yield offset, bytes(buffer)
+    if within or end is None or buffer not in (b"", b"\n", b"\r\n"):
+        yield offset, bytes(buffer), True
 
 
-def _decode(data: bytes, offset: int, where: str) -> str:
+def decode_utf8(data: bytes, offset: int, where: str) -> str:
+    """The text of bytes that stand at `offset` in their file; `InputError` with the place of one that is not UTF-8."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(
-            "text",
-            expected="UTF-8",
-            got=f"byte 0x{data[error.start]:02x} ({error.reason})",
-            where=f"{where}, byte offset {offset + error.start}",
-            hint="convert the file to UTF-8, or leave it out",
-        ) from None
+        raise not_utf8(error, offset, where) from None
+
+
+def not_utf8(error: UnicodeDecodeError, offset: int, where: str) -> InputError:
+    """What to raise for a fault in bytes that stand at `offset` in their file."""
+    return InputError(
+        "text",
+        expected="UTF-8",
+        got=f"byte 0x{error.object[error.start]:02x} ({error.reason})",
+        where=f"{where}, byte offset {offset + error.start}",
+        hint="convert the file to UTF-8, or leave it out",
+    )
 
 
 def _json_field(line: str, field: str, where: str) -> str:
@@ -203,10 +230,17 @@ def _json_field(line: str, field: str, where: str) -> str:
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[BufferedIOBase]:
+def open_unpacked(path: Path) -> Iterator[BufferedIOBase]:
+    """The bytes of a file, unpacked if it ends in `.gz`; what goes wrong while they are read is an `InputError`."""
+    with readable(path), gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+        yield file
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Raise what goes wrong while `path` is read as an `InputError`."""
     try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
-            yield file
+        yield
     except (OSError, EOFError, zlib.error) as error:
         got = getattr(error, "strerror", None) or str(error)
         raise InputError(str(path), expected="a readable file", got=got) from None

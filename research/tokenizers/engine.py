@@ -149,6 +149,18 @@ def encoder(merges: Merges, pretokenizer: Pretokenizer) -> "Encoder":
     return Encoder(merges, pretokenizer)
 
 
+def last_cut(data: bytes, pretokenizer: Pretokenizer) -> int:
+    """The last place where valid UTF-8 may be cut in two whose ids are those of the whole.
+
+    0 if there is none, or if the kernels, which know it, are not used.
+    """
+    if not engine_for(len(data)):
+        return 0
+    from research.tokenizers.kernels.pages import last_cut
+
+    return last_cut(np.frombuffer(data, np.uint8), len(data), pretokenizer)
+
+
 def encode_on_threads(
     texts: Sequence[np.ndarray],
     pretokenizer: Pretokenizer,
