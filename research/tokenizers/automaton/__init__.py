@@ -8,7 +8,6 @@ The loop over a text is `kernels/automata.py`.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
@@ -35,7 +34,6 @@ class Automaton:
     """bool[classes, classes]: where a text can be cut in two"""
 
 
-@cache
 def automaton(pattern: str) -> Automaton | None:
     """The automaton of a regex that the `regex` module accepts; `None` if only the module can follow it."""
     import regex

@@ -9,7 +9,7 @@ U+017F, too) mean what they mean there.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -56,6 +56,7 @@ def _all_characters() -> str:
     return "".join(chr(code) for code in range(CODE_POINTS) if not 0 <= code - _FIRST_SURROGATE < _SURROGATES)
 
 
+@lru_cache(maxsize=64)
 def _edges(atom: str) -> np.ndarray:
     """int64: the code points at which what `atom` matches begins, ends, begins again ..."""
     import regex

@@ -15,7 +15,7 @@ To add one:
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from typing import Protocol
 
@@ -126,7 +126,7 @@ def scanned(pretokenizer: Pretokenizer) -> Scanner | None:
     return _tables(pretokenizer) if isinstance(pretokenizer, (NamedPattern, WholeText)) else None
 
 
-@cache
+@lru_cache(maxsize=16)  # of a megabyte each
 def _runner(regex: str) -> Runner | None:
     compiled = automaton(regex)
     return None if compiled is None else Runner.of(compiled)

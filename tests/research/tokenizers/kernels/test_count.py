@@ -22,7 +22,7 @@ def expected(texts, pattern="words"):
     return Counter(piece.encode() for text in texts for piece in pretokenizer(pattern).split(text))
 
 
-@pytest.mark.parametrize("pattern", [*PATTERNS, r"\w+"])
+@pytest.mark.parametrize("pattern", [*PATTERNS, r"\w+", r"(?<=\w)\w+"])
 @given(st.lists(texts, max_size=4))
 def test_the_counts_are_those_of_a_counter(pattern, texts):
     assert dict(counted(texts, pattern).items()) == expected(texts, pattern)

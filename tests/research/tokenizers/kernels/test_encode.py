@@ -46,7 +46,7 @@ def test_any_merges_give_any_text_the_ids_of_the_plain_implementation(merges, te
     assert spelled(merges, ids) == text.encode()
 
 
-@pytest.mark.parametrize("pattern", [*PATTERNS, r"\w\w|\s"])
+@pytest.mark.parametrize("pattern", [*PATTERNS, r"\w\w|\s", r"(?<=\w)\w|\s"])
 @given(st.lists(texts, max_size=5))
 def test_a_batch_holds_the_ids_of_each_text_and_where_they_begin(sample_merges, pattern, texts):
     tokens, offsets = encoder(sample_merges, pattern).encode_batch(as_documents(texts))

@@ -99,15 +99,16 @@ def test_a_text_that_no_pattern_cuts_makes_its_page_larger():
 
 def test_a_piece_that_no_page_can_hold_is_refused(monkeypatch):
     monkeypatch.setattr(pages_module, "LARGEST", 1 << 10)
-    for pattern in (PATTERNS["gpt2"], pretokenizer("a+")):
+    for pattern in (PATTERNS["gpt2"], pretokenizer("a+"), pretokenizer("a+(?<=a)")):
         assert split(["a" * 500], pattern, size=16)
         with pytest.raises(InputError, match="give it in parts"):
             split(["a" * 1100], pattern, size=16)
 
 
 @given(st.lists(texts, max_size=4))
-def test_another_regex_is_split_by_the_regex_module(texts):
-    pattern = pretokenizer(r"[a-z]{2}|\p{Lu}|(?=1).")
+def test_a_regex_that_looks_back_is_split_by_the_regex_module(texts):
+    pattern = pretokenizer(r"[a-z]{2}|\p{Lu}|(?<=1).")
+    assert scanned(pattern) is None
     assert split(texts, pattern) == [pattern.split(text) for text in texts]
 
 

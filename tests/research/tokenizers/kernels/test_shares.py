@@ -25,7 +25,7 @@ def lender(pattern):
     return lend
 
 
-@pytest.mark.parametrize("name", [*PATTERNS, r"\w+|\s"])
+@pytest.mark.parametrize("name", [*PATTERNS, r"\w+|\s", r"(?<=\w)\w|\s"])
 @given(st.lists(texts, max_size=4), st.integers(1, 3), st.integers(1, 30))
 def test_any_number_of_threads_and_any_cuts_give_the_same_ids(name, texts, threads, size):
     pattern, documents = pretokenizer(name), as_documents(texts)
