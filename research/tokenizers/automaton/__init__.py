@@ -41,7 +41,7 @@ def automaton(pattern: str) -> Automaton | None:
     if regex.compile(pattern).flags != regex.V0 | regex.UNICODE:
         return None
     tree = parse(pattern)
-    letters = alphabet(dict.fromkeys(_atoms(tree))) if tree is not None else None
+    letters = alphabet(_atoms(tree)) if tree is not None else None
     if tree is None or letters is None:
         return None
     instructions = program(tree, letters)

@@ -35,7 +35,10 @@ class Alphabet:
 
 def alphabet(atoms: Iterable[str]) -> Alphabet | None:
     """The coarsest classes that tell `atoms` apart; `None` if there are more than a byte can number."""
-    edges = {atom: _edges(atom) for atom in atoms}
+    distinct = dict.fromkeys(atoms)
+    if len(distinct) > _MOST:
+        return None
+    edges = {atom: _edges(atom) for atom in distinct}
     # Between two neighbours of all edges nothing changes: thousands of stretches stand for a million code points.
     starts = np.unique(np.concatenate([[0], *edges.values()]))
     flags = np.array([np.searchsorted(edge, starts, "right") & 1 for edge in edges.values()], np.uint8)
@@ -59,6 +62,8 @@ def _all_characters() -> str:
 @lru_cache(maxsize=64)
 def _edges(atom: str) -> np.ndarray:
     """int64: the code points at which what `atom` matches begins, ends, begins again ..."""
+    if len(atom) == 1 and atom != ".":
+        return np.array([ord(atom), ord(atom) + 1])
     import regex
 
     runs = [run.span() for run in regex.finditer(f"(?:{atom})+", _all_characters())]

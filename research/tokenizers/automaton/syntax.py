@@ -66,6 +66,7 @@ _ESCAPED = r"\\(?:[sSdDwW]|[pP](?:\{[^{}]*\}|[A-Za-z])|[rntfv]|x[\da-fA-F]{2}|u[
 _ATOM = re.compile(rf"{_ESCAPED}|\[\^?+(?:{_ESCAPED}|[^\\\[\]])+\]|[^\\\[\](){{}}|*+?^$]", re.DOTALL)
 _SET_OPERATION = re.compile(r"--|\|\||&&|~~")
 _REPETITION = re.compile(r"(?:(?P<sign>[*+?])|\{(?P<least>\d*)(?P<comma>,?)(?P<most>\d*)\})(?P<habit>[?+]?)", re.ASCII)
+_DEEPEST = 50
 _SIGNS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
@@ -84,10 +85,10 @@ def parse(pattern: str) -> Node | None:
 
 
 class _Parser:
-    """Recursive descent; `at` is the next character."""
+    """Recursive descent; `at` is the next character, `depth` how many groups are open."""
 
     def __init__(self, pattern: str) -> None:
-        self.pattern, self.at = pattern, 0
+        self.pattern, self.at, self.depth = pattern, 0, 0
 
     def _takes(self, spelling: str) -> bool:
         if not self.pattern.startswith(spelling, self.at):
@@ -110,10 +111,12 @@ class _Parser:
     def _one(self, any_case: bool) -> Node:
         for spelling, inside in _GROUPS.items():
             if self._takes(spelling):
-                node = inside(self.choice(any_case or spelling == "(?i:"))
-                if not self._takes(")"):
+                self.depth += 1
+                node = self.choice(any_case or spelling == "(?i:") if self.depth <= _DEEPEST else None
+                if node is None or not self._takes(")"):
                     raise _OutsideError
-                return node
+                self.depth -= 1
+                return inside(node)
         for spelling, node in _ENDS.items():
             if self._takes(spelling):
                 return node

@@ -54,16 +54,17 @@ def test_a_kernel_is_compiled_again_when_a_helper_in_another_file_has_changed(tm
 CHECKED = """
 import numpy as np
 from pieces import TRICKY, as_documents, split
+from regexes import REAL
 from research.tokenizers.plain.encode import merge_bytes
 from research.tokenizers.kernels.count import WordCounter
 from research.tokenizers.kernels.decode import Spelling
 from research.tokenizers.kernels.encoder import Encoder
 from research.tokenizers.kernels.learn import learn_merges
-from research.tokenizers.pretokenize import PATTERNS
+from research.tokenizers.pretokenize import PATTERNS, pretokenizer
 from research.tokenizers.plain.train import learn_merges as plain_merges
 
 texts = ["", "a", TRICKY, TRICKY * 3, "abab" * 50, "it's 12345 don't\\r\\n \\n x" * 20, "가" * 70, "." * 300]
-for pattern in PATTERNS.values():
+for pattern in [*PATTERNS.values(), *map(pretokenizer, REAL.values())]:
     for size in (5, 64, 4096):
         assert split(texts, pattern, size) == [pattern.split(text) for text in texts]
     counter = WordCounter()
