@@ -3,6 +3,7 @@
 tokenizer  byte  bpe  load      the faces, and how to get one
 vocabulary  boundaries          what a tokenizer is made of: text ids, protocol ids
 pretokenize  data/              where text is cut before merging: patterns, frozen class tables
+automaton/                      a regex of one's own as tables, so that no engine has to match it
 plain/                          training and encoding in plain Python, the witnesses
 kernels/                        the same at hundreds of megabytes a second
 engine                          decides which of the two does it

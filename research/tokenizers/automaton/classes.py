@@ -56,7 +56,9 @@ def alphabet(atoms: Iterable[str]) -> Alphabet | None:
 @cache
 def _all_characters() -> str:
     """A surrogate is no character: no UTF-8 holds it."""
-    return "".join(chr(code) for code in range(CODE_POINTS) if not 0 <= code - _FIRST_SURROGATE < _SURROGATES)
+    codes = np.arange(CODE_POINTS - _SURROGATES, dtype="<u4")
+    codes[_FIRST_SURROGATE:] += _SURROGATES
+    return codes.tobytes().decode("utf-32-le")
 
 
 @lru_cache(maxsize=64)

@@ -6,6 +6,7 @@
     stage      kernels   what surrounds them
     0 verify   utf8
     1 scan     scan      patterns (a pattern as tables), pages (documents laid in a row, memory bounded)
+               automata  research.tokenizers.automaton (a regex without a name as tables)
     2 count    words     count (how often each distinct word occurs)
     3 merge    merge     learn (the arrays of a training, progress, room)
     4 encode   encode    encoder (what is remembered), shares (threads)
