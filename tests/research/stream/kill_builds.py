@@ -1,7 +1,8 @@
 """Kills builds of a corpus with SIGKILL, each at a later step to the disk than the one before.
 
 `fresh`: every build has a folder of its own, `OUT/0`, `OUT/1`, ..., and is then finished. `same`: all build in one
-folder, `OUT/0`, each from where the last was killed. Prints how many kills there were.
+folder, `OUT/0`, each from where the last was killed. `fresh-long` and `same-long`: the same with documents that are
+encoded and committed in parts. Prints how many kills there were.
 
 A program of its own, so that the process that forks has one thread.
 """
@@ -10,7 +11,10 @@ import io
 import os
 import signal
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+
+from small_parts import small_parts
 
 from research.stream import corpus
 from research.stream.corpus import build_corpus
@@ -62,7 +66,13 @@ def doomed_build(source, out, boundary, number):
 
 
 def main(source, out, boundary, mode):
+    mode, _, is_long = mode.partition("-")
     corpus.COMMIT_BYTES, corpus.TOGETHER = 20, 1 if mode == "same" else 25  # one line, or two
+    with small_parts(most=30, commit=20, together=corpus.TOGETHER) if is_long else nullcontext():
+        return kill(source, out, boundary, mode)
+
+
+def kill(source, out, boundary, mode):
     os.fsync = lambda descriptor: None  # what a killed process has written survives it; to wait for the disk is slow
     ByteTokenizer().encode("")  # imports what every child would have to
     kills = 0

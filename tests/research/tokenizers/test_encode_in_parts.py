@@ -79,7 +79,7 @@ def test_without_the_kernels_the_text_is_one_part(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["bytes", "words", "none"])
-@pytest.mark.parametrize(("chunks", "byte"), [([b"ab cd ", b"e\xff f "], 1), ([b"ab cd e", b"f", b"\xea\xb0"], 1)])
-def test_what_is_not_utf8_is_refused(name, chunks, byte):
-    with pytest.raises(InputError, match="data from byte .* on: expected valid UTF-8"):
+@pytest.mark.parametrize("chunks", [[b"ab cd ", b"e\xff f "], [b"ab cd e", b"f", b"\xea\xb0"]])
+def test_what_is_not_utf8_is_refused(name, chunks):
+    with pytest.raises(InputError, match=r"data from byte \d+ on: expected valid UTF-8"):
         list(encode_in_parts(TOKENIZERS[name], chunks))
