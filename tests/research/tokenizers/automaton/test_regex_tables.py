@@ -83,6 +83,7 @@ def test_where_every_vain_look_is_short_no_state_is_doubtful(regex):
         (r"\w+(?!\s)|\w|\s", [" a"], ["a ", "aa"]),
         (r"[a-z]+", ["a1", "1a", "a "], ["11", "aa", "1 "]),  # what is unmatched is one piece
         (r"[a-z]{2}|1", ["11", "a1", "1a"], ["aa", " a", "a "]),  # 1 is always matched; what else is not, is one piece
+        (r"a(?=b)|b", ["bb", "ba", "b ", " b"], ["ab", " a", "a "]),  # a may be unmatched, after a blank that is
         (r"[a-z]*", ["a1", "11", "1a"], ["aa"]),
         (r'"[^"]*"|\w|\s', [], ["aa", "a ", " a", '"a', 'a"']),
         (r"a(?=b)b|ab|b|c|a", ["bc", "cb", "ca"], ["ab"]),

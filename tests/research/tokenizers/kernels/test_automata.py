@@ -184,6 +184,12 @@ def test_what_was_in_vain_in_one_document_or_page_is_none_in_the_next():
         assert split(documents, pattern, size) == [pattern.split(text) for text in documents]
 
 
+@pytest.mark.parametrize("regex", ["a*b", "(?:aaa)*b|a", "(?:aa)*b|(?:aaa)*c|a", "(?:aaa)*b|ca"])
+def test_what_was_in_vain_for_one_way_to_a_place_is_not_for_another(regex):
+    texts = [before + "a" * length + after for before in ("", "c", "ca") for length in range(9) for after in "abc"]
+    assert split(texts, own(regex)) == [own(regex).split(text) for text in texts]
+
+
 def test_few_automata_are_kept():
     for number in range(40):
         scanned(own(f"a{{{number + 1}}}|."))
