@@ -15,8 +15,10 @@ from contracts.errors import InputError
 class BuildCorpus:
     """Tokenize text files into a folder that training reads: memory-mapped tokens, in bounded memory at any size.
 
-    It can be stopped at any moment, by force too: the same command goes on where it stopped and ends with the same
-    bytes. A document is held out for validation if its SHA-256 says so, so equal documents are on one side.
+    One document of a text file may be larger than memory, unless the tokenizer's pattern is `none` or one that can't be
+    cut. The build can be stopped at any moment, by force too: the same command goes on where it stopped, within a
+    document too, and ends with the same bytes. A document is held out for validation if its SHA-256 says so, so equal
+    documents are on one side.
     """
 
     text: tyro.conf.Positional[tuple[str, ...]]

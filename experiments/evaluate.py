@@ -227,18 +227,21 @@ def _all_of(rows: Sequence[_Row]) -> _Row:
 
 
 def _ngram(corpus: Any) -> Any:
-    """A 5-gram of the training text, or of its first documents."""
+    """A 5-gram of the training text, or of its first documents; of one that alone is too long, of its beginning."""
     if corpus is None:
         return None
     from research.evaluate.score import decoded
     from research.measures import ByteNGram
 
+    # A document has at least one byte and at most two boundaries.
+    tokens, starts = corpus.train.tokens[: 3 * _NGRAM_BYTES], corpus.train.starts
+    beginning = replace(corpus.train, tokens=tokens, starts=starts[: starts.searchsorted(len(tokens))])
     documents: list[str] = []
     size = 0
-    for document in decoded(corpus.train, corpus.tokenizer):
+    for document in decoded(beginning, corpus.tokenizer):
         if documents and size + len(document) > _NGRAM_BYTES:
             break
-        documents.append(document.decode())
+        documents.append(document[:_NGRAM_BYTES].decode(errors="ignore"))  # the cut may be within a character
         size += len(document)
     return ByteNGram.learn(documents)
 

@@ -1,6 +1,7 @@
 """Curves over length: slopes on log-log axes, where one curve crosses another, and intervals by resampling."""
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -47,10 +48,14 @@ def fitted_slope(lengths: Sequence[int], costs: Curves) -> np.ndarray:
 def crossing_length(lengths: Sequence[int], ratio: Float64[np.ndarray, "lengths"]) -> float | None:
     """Where `ratio` passes 1 for the last time, log-linear between lengths.
 
-    Beyond the ends the line through the nearest two points is drawn on; `None` where that line does not rise.
+    Beyond the ends the line through the nearest two points is drawn on; `None` where that line does not rise, or so
+    little that no float holds the length.
     """
     x, y = np.log(lengths), np.log(ratio)
     below = np.flatnonzero(y < 0)
     left = min(int(below[-1]), len(lengths) - 2) if below.size else 0
     rise = (y[left + 1] - y[left]) / (x[left + 1] - x[left])
-    return math.exp(x[left] - y[left] / rise) if rise > 0 else None
+    if rise <= 0:
+        return None
+    log_length = x[left] - y[left] / rise
+    return math.exp(log_length) if log_length < math.log(sys.float_info.max) else None

@@ -69,9 +69,10 @@ def build_corpus(
     own SHA-256 alone, so equal documents are never on both sides. Limits hold for the sum of both splits. Files are
     read as `read_documents` reads them.
 
-    Memory is bounded by no document of a text file: a long one is read twice, encoded in parts and committed in
-    parts. It is bounded by the longest record of JSON lines or Parquet, by the longest text without a place where it
-    may be cut, and for a regex of one's own and the pattern `none` by the longest document.
+    Memory does not grow with the documents of text files: one of more than a megabyte is read twice, encoded in parts
+    and committed in parts. What can't be cut is held: a record of JSON lines or Parquet, a text without a place where
+    its pattern allows a cut, such as one word of a gigabyte, and under the pattern `none`, or a regex that only the
+    module `regex` can split, every document.
 
     Raises:
         InputError: for what `read_documents` or `build_stream` refuse, after which nothing of the corpus is left; for

@@ -1,7 +1,7 @@
 """Reading documents: files, folders, `.gz`, `.jsonl` and `.parquet` become a stream of texts that know their source.
 
 Text is split as bytes, before decoding (UTF-8 allows it), so a bad byte is reported at its offset in the file and a
-file of any size is read in bounded memory as long as its single documents are small.
+file of any size is read in the memory of its longest document; `long.py` reads documents of any length.
 """
 
 import gzip

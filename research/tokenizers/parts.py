@@ -26,8 +26,9 @@ def encode_in_parts(tokenizer: ByteLevelTokenizer, chunks: Iterable[bytes]) -> I
     """The ids of the text whose UTF-8 is `chunks`, one after another, cut anywhere, within a character too.
 
     Joined they are what `encode_bytes` gives of the chunks joined, and so are those of any run of parts for their
-    bytes. Holds a chunk and twice what no cut is allowed in. That is the whole text for a regex of one's own, for the
-    pattern `none`, and under `BYTEBOUND_ENGINE=python`, as only the kernels know where a cut is allowed.
+    bytes. Holds a chunk and twice what no cut is allowed in. That is the whole text for the pattern `none`, for a
+    regex that only the module `regex` can split, and under `BYTEBOUND_ENGINE=python`, as only the kernels know where a
+    cut is allowed.
 
     Raises `InputError` for what is not UTF-8, with the byte, and for more than 1 GiB without a cut.
     """

@@ -9,6 +9,7 @@ import pytest
 import tyro
 from flax import nnx
 
+import experiments.evaluate
 import research.train
 from contracts.batch import RowPolicy
 from contracts.decoder import DecoderConfig
@@ -86,6 +87,19 @@ def test_what_the_corpus_held_out_is_scored_as_the_library_scores_it(run, folder
     assert row["bpb_total"] == pytest.approx(found.bpb_total)
     assert row["xz"] == xz_bits(documents) / size
     assert row["5-gram"] == pytest.approx(ByteNGram.learn(known).bits_per_byte(documents, ends=False))
+
+
+@pytest.mark.parametrize("limit", [7, 60, 1 << 20])
+def test_the_5_gram_learns_from_a_bounded_beginning_of_the_training_text(folder, monkeypatch, limit):
+    text = "한 문서, one long document, " * 20
+    (folder / "long.txt").write_text(text + "\n" + "another one")
+    corpus = build_corpus([folder / "long.txt"], TOKENIZER, folder / f"long-{limit}", validation=0, separator="\n")
+    learned = []
+    monkeypatch.setattr(ByteNGram, "learn", learned.extend)
+    monkeypatch.setattr(experiments.evaluate, "_NGRAM_BYTES", limit)
+    experiments.evaluate._ngram(corpus)
+    whole = [text, "another one"]
+    assert learned == (whole if limit == 1 << 20 else [text.encode()[:limit].decode(errors="ignore")])
 
 
 def test_each_file_has_a_row_and_all_together_are_sums_over_sums(run, folder, capsys):

@@ -46,8 +46,15 @@ def test_of_several_crossings_the_last_one_counts():
     assert crossing_length(LENGTHS, np.asarray([0.5, 2.0, 0.5, 2.0])) == pytest.approx(np.sqrt(256 * 512))
 
 
+@given(st.lists(st.floats(0.5, 0.51), min_size=4, max_size=4), st.booleans())
+def test_a_crossing_is_a_length_or_none_however_flat_the_ratio(ratio: list[float], above: bool):
+    found = crossing_length(LENGTHS, np.asarray(ratio) * (3 if above else 1))
+    assert found is None or 0 <= found < np.inf
+
+
 def test_a_ratio_that_does_not_rise_has_no_crossing():
     assert crossing_length(LENGTHS, np.full(4, 0.5)) is None
+    assert crossing_length(LENGTHS, 0.5 + 1e-9 * np.arange(4)) is None  # a length beyond every float
     assert timings(core=0.5 * T, rest=T).crossing("core", "rest") is None
 
 
