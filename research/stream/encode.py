@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int64
+from jaxtyping import Int64, Shaped
 
 from contracts.errors import InputError
 from contracts.stream import CorpusLimits, OnEmpty, StreamCounts
@@ -86,7 +86,7 @@ class DocumentEncoder:
                 f"corpus limit {quantity}", expected=f"at most {limit} {quantity}", got=reached, where=where
             )
 
-    def verify(self, ids: TokenIds, text_bytes: int, where: str) -> None:
+    def verify(self, ids: Shaped[np.ndarray, "..."], text_bytes: int, where: str) -> None:
         """Refuse what is no text's ids, or stands for more or fewer bytes: a tokenizer may be anybody's."""
         if ids.dtype != np.int32 or ids.ndim != 1:
             got = f"{ids.dtype}{list(ids.shape)}"
