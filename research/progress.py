@@ -29,38 +29,52 @@ class Progress:
         if now - self._begun < self.quiet_seconds:
             return
         if sys.stderr.isatty():
-            self._draw()
+            self._draw(now)
         elif now - self._line_at >= self.line_seconds:
             self._line_at = now
             print(self._line(now), file=sys.stderr, flush=True)
 
-    def _line(self, now: float) -> str:
+    def _amount(self) -> str:
+        """How much is done, of what there is."""
+        scale, unit, digits = (1e6, "MB", 1) if self.unit == "bytes" else (1, self.unit, 0)
+        share = f" of {self.total / scale:,.{digits}f}" if self.total else ""
+        return f"{self.done / scale:,.{digits}f}{share} {unit}"
+
+    def _rate(self, now: float) -> str:
+        """Units a second since the beginning, to two digits where they are few."""
+        scale, unit = (1e6, "MB") if self.unit == "bytes" else (1, self.unit)
+        rate = self._a_second(now) / scale
+        return f"{rate:,.0f} {unit}/s" if rate >= 10 else f"{rate:.2g} {unit}/s"
+
+    def _a_second(self, now: float) -> float:
         seconds = now - self._begun
-        rate = self.done / seconds if seconds else 0.0
-        share = f" of {self.total:,.0f}" if self.total else ""
+        return self.done / seconds if seconds else 0.0
+
+    def _line(self, now: float) -> str:
+        rate = self._a_second(now)
         left = f", about {(self.total - self.done) / rate:,.0f} s left" if self.total and rate else ""
         note = f": {self.note}" if self.note else ""
-        return f"{self.what}: {self.done:,.0f}{share} {self.unit} ({rate:,.0f} {self.unit}/s{left}){note}"
+        return f"{self.what}: {self._amount()} ({self._rate(now)}{left}){note}"
 
-    def _draw(self) -> None:
+    def _draw(self, now: float) -> None:
         if self._bar is None:
             from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
             from rich.progress import Progress as Bar
 
             self._bar = Bar(
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),
                 BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[rate]}"),
+                TextColumn("{task.fields[amount]}", markup=False),
+                TextColumn("{task.fields[rate]}", markup=False),
                 TimeRemainingColumn(),
-                TextColumn("{task.fields[note]}"),
+                TextColumn("{task.fields[note]}", markup=False),
                 console=Console(stderr=True),
                 transient=True,
             )
             self._bar.start()
-            self._task = self._bar.add_task(self.what, total=self.total, note="")
-        self._bar.update(self._task, completed=self.done, note=self.note)
+            self._task = self._bar.add_task(self.what, total=self.total, amount="", rate="", note="")
+        self._bar.update(self._task, completed=self.done, amount=self._amount(), rate=self._rate(now), note=self.note)
 
     def close(self) -> None:
         """Remove the bar; the terminal is as before."""
