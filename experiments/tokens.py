@@ -4,6 +4,7 @@ A row ends where all tokenizers have a border, so what stands in one row is the 
 line. Ids stay arrays, and only what is shown is taken apart, so that megabytes take as long as encoding them.
 """
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -95,6 +96,8 @@ class Tokens:
         if self.text is not None and self.file is not None:
             raise InputError("text", expected="a text or --file", got="both")
         if self.text is not None:
+            if os.path.isfile(self.text):
+                print(f"{self.text!r} is taken as text, not as a file: --file {self.text} reads that", file=sys.stderr)
             return self.text
         if self.file not in (None, "-"):
             if Path(str(self.file)).is_dir() or not Path(str(self.file)).exists():

@@ -147,6 +147,15 @@ def test_of_a_large_file_only_what_is_shown_is_taken_apart(monkeypatch, tmp_path
     assert "... and 299,993 more rows" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("text", ["x\0", "x" * 10_000, "", "no file"])
+def test_a_text_that_names_a_file_is_said_to_be_taken_as_text(tmp_path, capsys, text):
+    Tokens(text, tokenizer=("bytes",)).run()
+    assert not capsys.readouterr().err
+    (tmp_path / "x.txt").write_text("ab")
+    Tokens(str(tmp_path / "x.txt"), tokenizer=("bytes",)).run()
+    assert f"--file {tmp_path / 'x.txt'} reads that" in capsys.readouterr().err
+
+
 def test_bytes_that_are_no_text_are_shown_as_such():
     assert readable(b"\xea\xb0") == "<ea><b0>"
     assert readable("가 \n".encode()) == "가␣⏎"
