@@ -15,12 +15,17 @@ class Progress:
 
     def __init__(self, what: str, total: float | None, unit: str) -> None:
         self.what, self.total, self.unit = what, total, unit
-        self.done = 0.0
+        self.done = self._skipped = 0.0
         self.note = ""
         """what the work has come to, shown beside the bar"""
         self._begun = self._line_at = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
+
+    def skip(self, amount: float) -> None:
+        """Count units that an earlier run did as done, but not into the rate."""
+        self._skipped += amount
+        self.done += amount
 
     def advance(self, amount: float = 1) -> None:
         """Count `amount` more units as done."""
@@ -48,7 +53,7 @@ class Progress:
 
     def _a_second(self, now: float) -> float:
         seconds = now - self._begun
-        return self.done / seconds if seconds else 0.0
+        return (self.done - self._skipped) / seconds if seconds else 0.0
 
     def _line(self, now: float) -> str:
         rate = self._a_second(now)

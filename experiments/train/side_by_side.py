@@ -54,11 +54,11 @@ def train_side_by_side(folders: Sequence[Path], corpus: Path, go_on: str) -> Non
     free = cores()
     running: list[_Child] = []
     refusals: dict[Path, InputError] = {}
-    total = sum(steps[folder] - done[folder] for folder in folders)
     with (
         tempfile.TemporaryDirectory() as compiled,
-        progress(f"training {len(folders)} seeds", total=total) as bar,
+        progress(f"training {len(folders)} seeds", total=sum(steps.values())) as bar,
     ):
+        bar.skip(sum(done.values()))
         try:
             while waiting or running:
                 while waiting and free:

@@ -145,7 +145,8 @@ def keep_training(training: Training, keepers: Sequence[Keeper], peak_flops: flo
     if first == config.steps:
         return
     peak = matmul_peak(config.decoder.compute_dtype) if peak_flops is None else peak_flops
-    with stop_on_request() as request, ExitStack() as logs, progress("training", total=config.steps - first) as bar:
+    with stop_on_request() as request, ExitStack() as logs, progress("training", total=config.steps) as bar:
+        bar.skip(first)
         for keeper in keepers:
             logs.enter_context(keeper.logs_from(first))
         before = time.perf_counter()

@@ -83,6 +83,15 @@ def test_elsewhere_a_line_says_amount_rate_and_time_left(monkeypatch, capsys, to
     assert capsys.readouterr().err == line + "\n"
 
 
+def test_what_an_earlier_run_did_is_done_and_not_in_the_rate(monkeypatch, capsys):
+    clock = iter([100.0, 120.0])
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    with progress("work", 8000) as bar:
+        bar.skip(5000)
+        bar.advance(1000)
+    assert capsys.readouterr().err == "work: 6,000 of 8,000 steps (50 steps/s, about 40 s left)\n"
+
+
 def test_short_work_is_silent_and_lines_are_ten_seconds_apart(monkeypatch, capsys):
     clock = iter([0.0, 0.1, 0.4, 9.9, 10.0, 19.9, 20.0])
     monkeypatch.setattr(time, "monotonic", lambda: next(clock))

@@ -69,7 +69,7 @@ def count(
         done = saved.restore(counter) if saved else 0
         rest = iter(parts)
         for part in islice(rest, done):
-            bar.advance(part.size)
+            bar.skip(part.size)
         with _executing(executor) as workers:
             for part, counts in _counted(rest, pretokenizer, workers):
                 counter.add_counts(counts)
