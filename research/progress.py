@@ -29,20 +29,24 @@ class Progress:
         if now - self._begun < self.quiet_seconds:
             return
         if sys.stderr.isatty():
-            self._draw()
+            self._draw(now)
         elif now - self._line_at >= self.line_seconds:
             self._line_at = now
             print(self._line(now), file=sys.stderr, flush=True)
 
-    def _line(self, now: float) -> str:
+    def _rate(self, now: float) -> float:
         seconds = now - self._begun
-        rate = self.done / seconds if seconds else 0.0
+        return self.done / seconds if seconds else 0.0
+
+    def _line(self, now: float) -> str:
+        rate = self._rate(now)
         share = f" of {self.total:,.0f}" if self.total else ""
         left = f", about {(self.total - self.done) / rate:,.0f} s left" if self.total and rate else ""
         note = f": {self.note}" if self.note else ""
         return f"{self.what}: {self.done:,.0f}{share} {self.unit} ({rate:,.0f} {self.unit}/s{left}){note}"
 
-    def _draw(self) -> None:
+    def _draw(self, now: float) -> None:
+        rate = f"{self._rate(now):,.0f} {self.unit}/s"
         if self._bar is None:
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
@@ -59,8 +63,8 @@ class Progress:
                 transient=True,
             )
             self._bar.start()
-            self._task = self._bar.add_task(self.what, total=self.total, note="")
-        self._bar.update(self._task, completed=self.done, note=self.note)
+            self._task = self._bar.add_task(self.what, total=self.total, rate=rate, note=self.note)
+        self._bar.update(self._task, completed=self.done, rate=rate, note=self.note)
 
     def close(self) -> None:
         """Remove the bar; the terminal is as before."""
