@@ -10,7 +10,7 @@ from small_corpus import build, contents
 from small_parts import small_parts
 
 from contracts.errors import InputError
-from research.stream import CorpusLimits, append, build_corpus
+from research.stream import CorpusLimits, append, build_corpus, sources
 from research.text import LongDocument
 from research.tokenizers import ByteTokenizer
 
@@ -63,6 +63,20 @@ def test_a_short_document_that_changes_to_bad_text_is_refused_for_the_change(sou
     before(monkeypatch, ByteTokenizer, "encode_batch", lambda: (tmp_path / "second.txt").write_bytes(b"b\xffd"))
     with pytest.raises(InputError, match=r"second\.txt: expected the file as it was hashed, got a changed one"):
         build_both(source, tmp_path)
+
+
+@pytest.mark.parametrize("touch", [lambda path: path.chmod(0o600), lambda path: os.link(path, path.with_name("b"))])
+def test_a_file_of_which_only_mode_or_names_change_is_hashed_once_more_and_accepted(
+    source, tmp_path, monkeypatch, touch
+):
+    source.write_bytes(LONG)
+    expected = contents(build(source, tmp_path / "whole", **WHOLE).folder)
+    hashed, file_sha256 = [], sources.file_sha256
+    monkeypatch.setattr(sources, "file_sha256", lambda *given: hashed.append(given[0]) or file_sha256(*given))
+    before(monkeypatch, LongDocument, "chunks", lambda: (time.sleep(0.02), touch(source)))
+    with small_parts(commit=50):
+        assert contents(build(source, tmp_path / "corpus", **WHOLE).folder) == expected
+    assert hashed == [source, source]
 
 
 def build_both(source, tmp_path):
@@ -124,6 +138,7 @@ def test_a_refused_build_that_is_killed_while_it_is_removed_is_refused_in_the_sa
     path, out = tmp_path / "a.txt", tmp_path / "corpus"
     path.write_bytes(LONG)
     options = {**WHOLE, "limits": CorpusLimits(tokens=300)}
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # to wait for the disk is slow
     unlink = Path.unlink
     for kill in range(8):
         left = [kill]
