@@ -38,7 +38,7 @@ from research.stream.journal import (
 )
 from research.stream.long import append_long
 from research.stream.manifest import FORMAT, MANIFEST, file_sha256, read_manifest, require_recipe, write_json
-from research.stream.sources import Source, plain_bytes, read_sources
+from research.stream.sources import Source, plain_bytes, read_sources, require_outside
 from research.stream.store import DTYPES, SPLITS, TOKENIZER, StoredCorpus, open_corpus, stream_files
 from research.text import Document, LongDocument, read_any_length
 from research.text.documents import encode_utf8
@@ -85,7 +85,7 @@ def build_corpus(
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise InputError(str(folder), expected="a folder", got="a file")
-    _require_outside(folder, paths)
+    require_outside(folder, paths)
     encoder = DocumentEncoder(tokenizer, limits, on_empty)
     sources = read_sources(paths)
     recipe = CorpusRecipe(
@@ -113,14 +113,6 @@ def build_corpus(
     return open_corpus(folder)
 
 
-def _require_outside(folder: Path, paths: Sequence[str | os.PathLike[str]]) -> None:
-    """Refuse a corpus inside of a folder that it is read from: the next build would read it as text."""
-    for path in paths:
-        if os.path.isdir(path) and Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(path)):
-            got, hint = f"{folder}, inside of it", "choose a folder elsewhere: what is in it is read as text"
-            raise InputError("corpus folder", expected=f"one outside of the source {path}", got=got, hint=hint)
-
-
 def is_held_out(document: bytes, share: float) -> bool:
     """Whether a document, as UTF-8, belongs to validation: its SHA-256, as a fraction 0.(first 8 bytes), is below."""
     return _is_below(hashlib.sha256(document).hexdigest(), share)
@@ -134,8 +126,9 @@ def _build(build: "_Build") -> None:
     try:
         build.run()
     except InputError as refusal:
-        # What is refused would be refused again; but a source that could not be read may be readable next time.
-        if not isinstance(refusal.__context__, OSError):
+        # What is refused would be refused again; but a source that could not be read may be readable next time, unless
+        # it was no fault of the system, which has a number, but a damaged .gz.
+        if getattr(refusal.__context__, "errno", None) is None:
             discard(build.folder)
         raise
     finally:
@@ -156,6 +149,8 @@ class _Build:
     ) -> None:
         self.folder, self.recipe, self.sources, self.encoder, self.journal = folder, recipe, sources, encoder, journal
         self.tokenizer = tokenizer
+        self.unchecked = journal.source
+        """the first source that may have changed since it was hashed, and been read so"""
         encoder.counts = journal.train + journal.validation
         self.dtype: StoredDtype = "uint16" if tokenizer.vocab_size <= 1 << 16 else "int32"
         begun = {} if journal.begun is None else {journal.begun.split: journal.begun.tokens}
@@ -170,6 +165,15 @@ class _Build:
 
     def run(self) -> None:
         """Read from where the journal stands to the end, and finish."""
+        try:
+            self._add_all()
+            self._finish()
+        except InputError:
+            # What is wrong with a text that was changed meanwhile is that it was changed.
+            self._require_unchanged(len(self.sources))
+            raise
+
+    def _add_all(self) -> None:
         total = plain_bytes(self.sources)
         with progress("corpus", total=total and total - self.done, unit="bytes") as bar:
             for source, documents in grouped(self._documents(bar), TOGETHER):
@@ -182,7 +186,6 @@ class _Build:
                         self._add(document)
                 self._advance(self.encoder.counts.bytes, bar)
                 self._commit_if_due(source, documents[-1].index + 1)
-        self._finish()
 
     def close(self) -> None:
         """Let go of the files."""
@@ -251,7 +254,8 @@ class _Build:
     def _require_nothing_begun(self) -> None:
         """Refuse to put a document behind a part of another one."""
         if (begun := self.journal.begun) is not None:
-            got, hint = f"another, with {begun.bytes} bytes of one in {begun.split}", "remove its folder"
+            got = f"another, with {begun.bytes} bytes of one in {begun.split}"
+            hint = "what was built is removed: the same command begins anew"
             raise InputError(str(self.folder), expected="the journal of this text", got=got, hint=hint)
 
     def _split(self, document: bytes) -> str:
@@ -266,10 +270,16 @@ class _Build:
         if self.done - self.committed < COMMIT_BYTES:
             return
         self.committed = self.done
+        self._require_unchanged(source + 1)  # or a file that is set back before the next run would pass for read
+        self.unchecked = source
         for writer in self.writers.values():
             writer.commit()
         counts = {name: writer.counts for name, writer in self.writers.items()}
         write_journal(self.folder, Journal(source, document, **counts, begun=begun))
+
+    def _require_unchanged(self, end: int) -> None:
+        for source in self.sources[self.unchecked : end]:
+            source.require_unchanged()
 
     def _finish(self) -> None:
         """Close the streams, and say so: the manifest makes the folder a corpus."""

@@ -68,8 +68,12 @@ def forget_journal(folder: Path) -> None:
 
 
 def discard(folder: Path) -> None:
-    """Remove all that a build has written."""
-    for file in (folder / TOKENIZER, *(file for name in SPLITS for file in stream_files(folder, name))):
+    """Remove all that a build has written; first what says that any of it is good, or a kill would leave that alone."""
+    for file in (
+        folder / JOURNAL,
+        folder / TOKENIZER,
+        *(file for name in SPLITS for file in stream_files(folder, name)),
+    ):
         file.unlink(missing_ok=True)
     forget_journal(folder)
 

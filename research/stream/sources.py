@@ -1,6 +1,7 @@
 """The files that a corpus is read from: found, named without the path of a machine, and hashed."""
 
 import os
+import stat
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,18 +16,25 @@ from research.text import source_files
 PACKED = (".gz", ".jsonl", ".parquet")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Source:
     """A source as it was when it was hashed."""
 
     path: Path
     stated: SourceFile
-    stamp: tuple[int, int]
-    """size and time of the last change"""
+    stamp: tuple[int, int, int]
+    """size, time of the last change, and time of the last change of anything about it, which nobody can set back"""
 
     def require_unchanged(self) -> None:
         """Refuse a file that was written to since: its digest speaks of another text."""
-        if _stamp(self.path) != self.stamp:
+        try:
+            stamp = _stamp(self.path)
+            # Its mode or its names may have changed alone, for which no build has to begin anew.
+            if stamp != self.stamp and stamp[:2] == self.stamp[:2] and file_sha256(self.path) == self.stated.sha256:
+                self.stamp = stamp
+        except OSError as error:
+            raise InputError(str(self.path), expected="the file as it was hashed", got=str(error.strerror)) from None
+        if stamp != self.stamp:
             hint = "build the corpus again when nobody writes to its sources"
             raise InputError(str(self.path), expected="the file as it was hashed", got="a changed one", hint=hint)
 
@@ -52,6 +60,14 @@ def read_sources(paths: Sequence[str | os.PathLike[str]]) -> list[Source]:
     return sources
 
 
+def require_outside(folder: Path, paths: Sequence[str | os.PathLike[str]]) -> None:
+    """Refuse a corpus inside of a folder that it is read from: the next build would read it as text."""
+    for path in paths:
+        if os.path.isdir(path) and Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(path)):
+            got, hint = f"{folder}, inside of it", "choose a folder elsewhere: what is in it is read as text"
+            raise InputError("corpus folder", expected=f"one outside of the source {path}", got=got, hint=hint)
+
+
 def plain_bytes(sources: Sequence[Source]) -> int | None:
     """The bytes of all sources, if they are plain text, so that their size is the size of their text."""
     if any(source.path.name.lower().endswith(PACKED) for source in sources):
@@ -63,6 +79,9 @@ def _name(file: Path, root: Path) -> str:
     return file.relative_to(root).as_posix() if root.is_dir() else file.name
 
 
-def _stamp(file: Path) -> tuple[int, int]:
+def _stamp(file: Path) -> tuple[int, int, int]:
     status = file.stat()
-    return status.st_size, status.st_mtime_ns
+    if not stat.S_ISREG(status.st_mode):
+        hint = "it is read more than once: write what comes from it to a file"
+        raise InputError(str(file), expected="a file", got="a pipe or a device", hint=hint)
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns

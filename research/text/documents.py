@@ -138,6 +138,11 @@ def is_plain(path: Path) -> bool:
     return not path.name.lower().endswith((".parquet", ".jsonl", ".jsonl.gz"))
 
 
+def is_packed(path: Path) -> bool:
+    """Whether the file is unpacked while it is read."""
+    return path.suffix.lower() == ".gz"
+
+
 def _plain_texts(path: Path, end: bytes | None) -> Iterator[str]:
     with open_unpacked(path) as file:
         pieces = [(0, file.read())] if end is None else split_stream(file, end)
@@ -232,7 +237,7 @@ def _json_field(line: str, field: str, where: str) -> str:
 @contextmanager
 def open_unpacked(path: Path) -> Iterator[BufferedIOBase]:
     """The bytes of a file, unpacked if it ends in `.gz`; what goes wrong while they are read is an `InputError`."""
-    with readable(path), gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+    with readable(path), gzip.open(path) if is_packed(path) else path.open("rb") as file:
         yield file
 
 

@@ -19,6 +19,7 @@ from research.text.documents import (
     Document,
     decode_utf8,
     fragments,
+    is_packed,
     is_plain,
     not_utf8,
     open_unpacked,
@@ -111,12 +112,18 @@ def read_any_length(
                 yield Document(decode_utf8(data, offset, where), source, index)
             else:
                 measured = _Measured(offset, where)
-                measured.add(data)
-                while not ends:
-                    _, data, ends = next(found)
+                try:
                     measured.add(data)
-                    measuring(measured.size)
-                measured.finish()
+                    while not ends:
+                        _, data, ends = next(found)
+                        measured.add(data)
+                        measuring(measured.size)
+                    measured.finish()
+                except InputError:
+                    # What a damaged .gz unpacks to may be no UTF-8, but what is wrong with it stands at its end.
+                    while not ends and is_packed(path):
+                        *_, ends = next(found)
+                    raise
                 sizes = measured.size, measured.characters, measured.digest.hexdigest()
                 yield LongDocument(source, index, offset, *sizes, again)
             index += 1

@@ -133,3 +133,14 @@ def test_a_long_document_is_not_held(tmp_path, separator):
     finally:
         tracemalloc.stop()
     assert 2 * peak < path.stat().st_size
+
+
+@pytest.mark.parametrize("separator", [None, "\n"])
+def test_a_damaged_gz_is_told_as_such_whatever_it_unpacks_to(tmp_path, monkeypatch, separator):
+    packed = bytearray(gzip.compress("가나다 ".encode() * 100, 0))
+    packed[200] = 0xFF  # stored as it is, so that it unpacks to bad text, and then the checksum differs
+    (tmp_path / "a.txt.gz").write_bytes(packed)
+    small(monkeypatch, 16, 16, 16)
+    got = outcome(read_any_length(tmp_path / "a.txt.gz", separator, most=50))
+    assert "CRC check failed" in got[1]
+    assert got == outcome(read_documents(tmp_path / "a.txt.gz", separator=separator))
