@@ -175,7 +175,8 @@ class _Build:
 
     def _add_all(self) -> None:
         total = plain_bytes(self.sources)
-        with progress("corpus", total=total and total - self.done, unit="bytes") as bar:
+        with progress("corpus", total=total, unit="bytes") as bar:
+            bar.skip(self.done)
             for source, documents in grouped(self._documents(bar), TOGETHER):
                 if isinstance(documents, LongDocument):
                     self._add_long(source, documents, bar)
