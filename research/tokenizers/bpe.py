@@ -87,9 +87,9 @@ class BPETokenizer(ByteLevelTokenizer):
     ) -> "BPETokenizer":
         """What `train` learns from the documents of `read_documents(*paths, separator=separator, field=field)`.
 
-        A file may be larger than memory: it is read in parts of some megabytes, if its pattern is a named one but
-        `none`; else a document has to fit. Workers of an `executor` read plain files themselves, by the same paths;
-        pipes and devices are read here, once, to their end.
+        A file may be larger than memory: it is read in parts of some megabytes. For the pattern `none`, and for a
+        regex that only the module `regex` can split, a document has to fit. Workers of an `executor` read plain files
+        themselves, by the same paths; pipes and devices are read here, once, to their end.
 
         With a `counts_file` the counts are saved there every ten seconds, and the same call goes on from them, even
         after a kill; remove the file when the tokenizer is saved. Less than a megabyte is counted at once and saves

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from contracts.errors import InputError
+from research.tokenizers.text import utf8
 
 
 class Pretokenizer(Protocol):
@@ -171,6 +172,7 @@ def pretokenizer(pattern: str) -> Pretokenizer:
     """
     if not isinstance(pattern, str):
         raise InputError("pattern", expected="a name or a regex", got=type(pattern).__name__)
+    utf8(pattern, what="pattern")
     if pattern in PATTERNS:
         return PATTERNS[pattern]
     if re.fullmatch(r"[\w-]*", pattern):
@@ -191,7 +193,7 @@ def _compile_regex(pattern: str) -> Any:
 
     try:
         compiled = regex.compile(pattern)
-    except regex.error as error:
+    except (regex.error, ValueError, RecursionError) as error:
         raise InputError("pattern", expected="a regex", got=repr(pattern), where=f"{error}") from None
     if compiled.flags & regex.REVERSE:
         raise InputError("pattern", expected="a regex that reads forwards", got=repr(pattern))

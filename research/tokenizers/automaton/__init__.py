@@ -1,6 +1,7 @@
 r"""Regexes that nobody foresaw, as tables that a kernel runs: exactly the pieces that the `regex` module would make.
 
-    regex --parse--> tree --classes--> alphabet --program--> instructions --tables--> automaton --lookahead, cuts-->
+    regex --parse--> tree --joined, classes--> alphabet --program--> instructions --tables--> automaton
+                                                                                    --lookahead, cuts-->
 
 Any stage may say `None`: the regex is outside of what it does exactly and in little room, and the module splits it.
 The loop over a text is `kernels/automata.py`.
@@ -11,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from research.tokenizers.automaton.classes import alphabet
+from research.tokenizers.automaton.classes import alphabet, can_be_asked
 from research.tokenizers.automaton.cuts import cuts
+from research.tokenizers.automaton.joined import is_as_it_says
 from research.tokenizers.automaton.lookahead import doubtful_states
 from research.tokenizers.automaton.program import program
 from research.tokenizers.automaton.syntax import Ahead, Atom, Choice, Node, Repeat, Sequence, parse
@@ -41,11 +43,14 @@ def automaton(pattern: str) -> Automaton | None:
     if regex.compile(pattern).flags != regex.V0 | regex.UNICODE:
         return None
     tree = parse(pattern)
-    letters = alphabet(_atoms(tree)) if tree is not None else None
-    if tree is None or letters is None:
+    if tree is None:
         return None
-    instructions = program(tree, letters)
-    table = tables(instructions, letters.size) if instructions is not None else None
+    atoms = list(dict.fromkeys(_atoms(tree)))
+    letters = alphabet(atoms) if can_be_asked(atoms) and is_as_it_says(tree, atoms) else None
+    instructions = program(tree, letters) if letters is not None else None
+    if letters is None or instructions is None:
+        return None
+    table = tables(instructions, letters.size)
     doubtful = doubtful_states(table) if table is not None else None
     if table is None or doubtful is None:
         return None

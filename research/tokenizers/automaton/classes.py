@@ -19,6 +19,11 @@ END = 0
 CODE_POINTS = 0x110000
 _FIRST_SURROGATE, _SURROGATES = 0xD800, 0x800
 _MOST = 255
+_MOST_ASKED, _QUESTION = 1500, 16
+"""Characters of atoms that the module is asked about, and how many of them a question is worth: about a second."""
+
+ANY_CASE = "(?i:"
+"""An atom of which case is ignored begins so."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,16 +43,16 @@ def alphabet(atoms: Iterable[str]) -> Alphabet | None:
     distinct = dict.fromkeys(atoms)
     if len(distinct) > _MOST:
         return None
-    edges = {atom: _edges(atom) for atom in distinct}
+    edges_of = {atom: edges(atom) for atom in distinct}
     # Between two neighbours of all edges nothing changes: thousands of stretches stand for a million code points.
-    starts = np.unique(np.concatenate([[0], *edges.values()]))
-    flags = np.array([np.searchsorted(edge, starts, "right") & 1 for edge in edges.values()], np.uint8)
+    starts = np.unique(np.concatenate([[0], *edges_of.values()]))
+    flags = np.array([np.searchsorted(edge, starts, "right") & 1 for edge in edges_of.values()], np.uint8)
     kinds, classes = np.unique(flags.reshape(-1, len(starts)), axis=1, return_inverse=True)
     size = 1 + kinds.shape[1]
     if size > _MOST:
         return None
     members = {
-        atom: sum(2 << int(kind) for kind in np.flatnonzero(row)) for atom, row in zip(edges, kinds, strict=True)
+        atom: sum(2 << int(kind) for kind in np.flatnonzero(row)) for atom, row in zip(edges_of, kinds, strict=True)
     }
     lengths = np.diff(starts, append=CODE_POINTS)
     return Alphabet(np.repeat(1 + classes.reshape(-1).astype(np.uint8), lengths), size, members)
@@ -61,13 +66,42 @@ def _all_characters() -> str:
     return codes.tobytes().decode("utf-32-le")
 
 
-@lru_cache(maxsize=64)
-def _edges(atom: str) -> np.ndarray:
+def is_character(atom: str) -> bool:
+    """Whether `atom` is a character that stands for itself, so that the module need not be asked."""
+    return len(atom) == 1 and atom != "."
+
+
+def bare(atom: str) -> str:
+    """`atom` with regard to case."""
+    return atom[len(ANY_CASE) : -1] if atom.startswith(ANY_CASE) else atom
+
+
+def can_be_asked(atoms: Iterable[str]) -> bool:
+    """Whether it takes no more than about a second to ask the module what `atoms` match, alone and joined."""
+    return sum(map(_cost, atoms)) <= _MOST_ASKED
+
+
+def _cost(atom: str) -> int:
+    if is_character(atom):
+        return 0
+    asked_thrice = atom.startswith(ANY_CASE) and not is_character(bare(atom))
+    return (_QUESTION + len(atom)) * (3 if asked_thrice else 1)
+
+
+@lru_cache(maxsize=256)
+def edges(atom: str) -> np.ndarray:
     """int64: the code points at which what `atom` matches begins, ends, begins again ..."""
-    if len(atom) == 1 and atom != ".":
+    if is_character(atom):
         return np.array([ord(atom), ord(atom) + 1])
     import regex
 
     runs = [run.span() for run in regex.finditer(f"(?:{atom})+", _all_characters())]
-    edges = np.array(runs, np.int64).reshape(-1)
-    return np.where(edges >= _FIRST_SURROGATE, edges + _SURROGATES, edges)
+    found = np.array(runs, np.int64).reshape(-1)
+    return np.where(found >= _FIRST_SURROGATE, found + _SURROGATES, found)
+
+
+def matches(atom: str) -> np.ndarray:
+    """bool[0x110000]: the code points that `atom` matches."""
+    changes = np.zeros(CODE_POINTS + 1, np.int8)
+    changes[edges(atom)] = 1
+    return np.cumsum(changes[:-1], dtype=np.int32) & 1 == 1

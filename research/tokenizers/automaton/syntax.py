@@ -1,6 +1,7 @@
 r"""Stage 1, parse: a regex as a tree, or `None` for what an automaton can't follow.
 
-Read are literals, `.`, classes, their escapes, groups, `(?i:...)`, `|`, repetition, and a look at one character ahead:
+Read are literals, `.`, classes, their escapes, groups, `(?i:...)`, `|`, repetition, the end, and a look at one
+character ahead:
 
     \s+(?!\S)|\w      Choice( Sequence( Repeat(\s, 1, None), Ahead((\S,), wanted=False) ), \w )
 
@@ -62,7 +63,9 @@ class End:
 
 Node = Atom | Sequence | Choice | Repeat | Ahead | End
 
-_ESCAPED = r"\\(?:[sSdDwW]|[pP](?:\{[^{}]*\}|[A-Za-z])|[rntfv]|x[\da-fA-F]{2}|u[\da-fA-F]{4}|U[\da-fA-F]{8}|[^\w\s])"
+# What is no property is a literal p to the module: `\pa` is `pa`, `\p{,3}` up to three of them.
+_PROPERTY = r"[pP](?:[CLMNPSZ]|\{\^?[A-Za-z0-9_.&-]+(?:[:=][A-Za-z0-9_.&/-]+)?\})"
+_ESCAPED = rf"\\(?:[sSdDwW]|{_PROPERTY}|[rntfv]|x[\da-fA-F]{{2}}|u[\da-fA-F]{{4}}|U[\da-fA-F]{{8}}|[^\w\s])"
 _ATOM = re.compile(rf"{_ESCAPED}|\[\^?+(?:{_ESCAPED}|[^\\\[\]])+\]|[^\\\[\](){{}}|*+?^$]", re.DOTALL)
 _SET_OPERATION = re.compile(r"--|\|\||&&|~~")
 _REPETITION = re.compile(r"(?:(?P<sign>[*+?])|\{(?P<least>\d*)(?P<comma>,?)(?P<most>\d*)\})(?P<habit>[?+]?)", re.ASCII)

@@ -126,7 +126,7 @@ def scanned(pretokenizer: Pretokenizer) -> Scanner | None:
     return _tables(pretokenizer) if isinstance(pretokenizer, (NamedPattern, WholeText)) else None
 
 
-@lru_cache(maxsize=16)  # of a megabyte each
+@lru_cache(maxsize=16)  # of one to five megabytes each
 def _runner(regex: str) -> Runner | None:
     compiled = automaton(regex)
     return None if compiled is None else Runner.of(compiled)

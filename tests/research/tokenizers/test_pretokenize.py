@@ -136,7 +136,17 @@ def test_a_misspelled_name_is_refused(pattern):
         pretokenizer(pattern)
 
 
-@pytest.mark.parametrize("pattern", ["(", "[a", "(?r)a+", None, 3])
+NO_REGEXES = {
+    "repeated too often to be read as a number": "a{" + "0" * 5000 + "1}",
+    "two versions": "(?V0)(?V1)a",
+    "two encodings": "(?a)(?u)a",
+    "a cost without a limit": "a{1d+i<=}",
+    "groups too deep": "(" * 3000 + "a" + ")" * 3000,
+    "half a character": "\ud800+",
+}
+
+
+@pytest.mark.parametrize("pattern", ["(", "[a", "(?r)a+", None, 3, *NO_REGEXES.values()])
 def test_what_is_no_usable_regex_is_refused(pattern):
     with pytest.raises(InputError, match="pattern: expected"):
         pretokenizer(pattern)

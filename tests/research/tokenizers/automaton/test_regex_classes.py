@@ -1,10 +1,12 @@
 """Classes of code points: what no atom tells apart, and nothing else; what an atom matches is the module's to say."""
 
+import numpy as np
+import pytest
 import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from research.tokenizers.automaton.classes import END, alphabet
+from research.tokenizers.automaton.classes import END, alphabet, can_be_asked, matches
 
 ATOMS = ("a", ".", r"\s", r"\w", r"\p{L}", r"\p{Lu}", r"\P{N}", r"[^\s\p{L}]", "(?i:s)", "(?i:K)", r"(?i:\p{Lu})", "가")
 LETTERS = alphabet(ATOMS)
@@ -48,3 +50,20 @@ def test_there_are_as_many_classes_as_a_byte_can_number():
     assert alphabet(many).size == 255
     assert alphabet([*many, "a"]) is None
     assert alphabet([f"[{character}a]" for character in many] + ["b", "c", "d"]) is None
+
+
+@pytest.mark.parametrize("atom", ["a", ".", r"\s", "[^a]", "[\ud7fe-\ue001]", "[\U0010fffe-\U0010ffff]"])
+def test_what_an_atom_matches_is_known_of_every_character(atom):
+    found = matches(atom)
+    codes = (0, 9, 97, 98, 0xD7FF, 0xE000, 0xE001, 0xE002, 0x10FFFD, 0x10FFFE, 0x10FFFF)
+    assert [bool(found[code]) for code in codes] == [bool(regex.fullmatch(atom, chr(code))) for code in codes]
+    assert np.count_nonzero(found[:256]) == sum(bool(regex.fullmatch(atom, chr(code))) for code in range(256))
+
+
+def test_the_module_is_asked_about_few_atoms():
+    hangul = [chr(code) for code in range(0xAC00, 0xAC00 + 250)]
+    assert can_be_asked(hangul)
+    assert can_be_asked(f"(?i:{letter})" for letter in hangul[:52])
+    assert can_be_asked(["[" + "".join(hangul) + "]", *hangul])
+    assert not can_be_asked(f"(?i:{letter})" for letter in hangul)
+    assert not can_be_asked(["[" + "".join(hangul * 10) + "]"])

@@ -40,6 +40,11 @@ OUTSIDE = {
     "thousands of characters ahead": r"a{2000}b|a",
     "fuzzy": r"(?:abc){e<=1}|.",
     "any character, or a cluster": r"\X",
+    "no property": r"\pl+|\p{,3}|.",
+    "negations that the module joins": r"[^a]|[^b]",
+    "other cases that the module joins": r"(?i:\p{L}|\p{Lt})",
+    "a beginning that the module does not find": r"(?i:'s)|\P{Lu}",
+    "hundreds of letters in any case": "(?i:" + "|".join(map(chr, range(0xAC00, 0xACFA))) + ")",
 }
 
 
